@@ -134,11 +134,21 @@ const fillPipe = (writer: number): void => {
     }
 }
 
+/** Empty if the process has ended meanwhile. */
+const commandOf = (pid: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return ''
+    throw error
+  }
+}
+
 /** The processes of workers of a server. */
 const workersOf = (pid: number): readonly number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
     .split(' ')
-    .filter((child) => child !== '' && /worker-process/.test(readFileSync(`/proc/${child}/cmdline`, 'utf8')))
+    .filter((child) => child !== '' && /worker-process/.test(commandOf(child)))
     .map(Number)
 
 t.test(

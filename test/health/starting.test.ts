@@ -48,7 +48,7 @@ t.test('while a store opens slowly, health reports it and calls are asked to ret
   })
   t.equal((await get('/status/ready')).status, 503)
   t.equal((await get('/status/live')).status, 200)
-  t.match((await get('/')).text, /Initializing/)
+  t.match((await get('/server')).text, /Initializing/)
 
   t.match(await client.unary(`${HEALTH}/Check`, { service: '' }).response, { status: 2 })
   t.match(await client.unary(`${HEALTH}/Check`, { service: CAS }).response, { status: 2 })

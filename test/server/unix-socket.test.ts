@@ -52,7 +52,7 @@ const page = async (socketPath: string, path: string, headers: Record<string, st
 t.test('clients of gRPC and of HTTP reach a unix socket, with the mode of the configuration', async (t) => {
   const path = join(folder, 'served')
   const running = await serve(t, configuration(path, { unix_socket_mode: '0640' }))
-  t.same(running.addresses, [{ name: 'main', address: `unix:${path}`, isSecure: false }])
+  t.match(running.addresses, [{ name: 'main', address: `unix:${path}`, isSecure: false }])
   t.equal(((await stat(path)).mode & 0o777).toString(8), '640')
   const client = new TestClient(`unix:${path}`)
   t.teardown(() => client.close())
