@@ -166,7 +166,7 @@ export const differences: readonly KnownDifference[] = [
     name: 'padded-value',
     step: /^HEADERS( CONTINUATION)*$/,
     on: /^an idle stream$/,
-    ours: /^answered \d+$/,
+    ours: /^answered \d+(, reset \d+ NO_ERROR)?$/,
     theirs: / PROTOCOL_ERROR$/,
     reason:
       'A value that begins or ends with a blank makes a request malformed (8.2.1). A server may answer before it ends the stream (8.1.1), as ours does to say why. nghttp2 resets it.',

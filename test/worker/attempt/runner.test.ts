@@ -319,7 +319,7 @@ t.test('an error of a store of the worker is never the fault of the action, what
     for (const code of codes) {
       // Of an absent blob the action is told.
       if (code === 'NOT_FOUND') continue
-      const { start, action, store } = await setUp(t)
+      const { start, action, store, rest } = await setUp(t)
       const digest = store.keep('in')
       const root = { files: [{ name: 'in', digest: digest.toMessage() }] }
       const named = action({ ...sh('head -c 100000 /dev/zero > out; echo printed'), outputPaths: ['out'] }, root)
@@ -332,6 +332,8 @@ t.test('an error of a store of the worker is never the fault of the action, what
       Object.assign(target, { [method]: refuse })
       const outcome = await start(named)
       t.match(outcome, { workerError: { code: Number } }, `${method} ${code}`)
+      // The next set-up removes its folder.
+      await rest()
     }
   }
 })
