@@ -1,4 +1,4 @@
-// For changes in: bench, scripts, conformance, src, package.json
+// For changes in: bench, scripts, conformance, package.json
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import t from 'tap'
