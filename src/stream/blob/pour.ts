@@ -29,16 +29,28 @@ const pourFeed = async (
   signal: AbortSignal,
   onStop: OnStop | undefined,
 ): Promise<void> => {
-  // The signal can abort while the feed is silent.
-  const giveUp = (): void => feed.discard()
+  let failure: unknown
+  // The signal can abort while the feed is silent. A taker that is told of a failure may abort the signal too, which is no cause then.
+  const giveUp = (): void => {
+    failure ??= cancellation(signal)
+    feed.discard()
+  }
   shareable(signal)
   signal.addEventListener('abort', giveUp, { once: true })
   try {
     if (signal.aborted) throw cancellation(signal)
-    await feed.into(taker, onStop && ((error) => onStop(signal.aborted ? cancellation(signal) : error)))
+    await feed.into(
+      taker,
+      onStop &&
+        ((error) => {
+          failure ??= error
+          onStop(failure)
+        }),
+    )
   } catch (error) {
+    failure ??= error
     feed.discard()
-    throw signal.aborted ? cancellation(signal) : error
+    throw failure
   } finally {
     signal.removeEventListener('abort', giveUp)
   }

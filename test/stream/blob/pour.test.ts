@@ -188,3 +188,18 @@ for (const [kind, begin] of Object.entries({
     t.match(told[0], { message: 'broken' })
   })
 }
+
+t.test('a taker that gives up the transfer when a blob fails does not hide why it failed', async (t) => {
+  const gone = new StatusError('UNAVAILABLE', 'the lender is gone')
+  const source = new Readable({ read: () => void source.destroy(gone) })
+  for (const blob of [Blob.ofFeed(new LentFeed(cut(bytes), gone)), Blob.ofPath([source])]) {
+    const controller = new AbortController()
+    const poured = pour(
+      await blob.take(),
+      () => undefined,
+      controller.signal,
+      () => controller.abort(),
+    )
+    await t.rejects(poured, { code: gone.code, message: gone.message })
+  }
+})
