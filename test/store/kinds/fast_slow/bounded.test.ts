@@ -39,7 +39,7 @@ const heldBy = async (work: () => Promise<unknown>): Promise<number> => {
   let most = 0
   const timer = setInterval(() => {
     most = Math.max(most, heldBytes() - before)
-  }, 50)
+  }, 1000)
   await work().finally(() => clearInterval(timer))
   return most
 }

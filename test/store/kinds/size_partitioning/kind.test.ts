@@ -87,6 +87,7 @@ t.test('it announces what both stores do, and that lifetimes are extended if eit
     extendsLifetimes: false,
     findsByHash: false,
     retentionMs: 0,
+    maxBlobBytes: Number.POSITIVE_INFINITY,
   }
   t.same(await announced({}, {}), none)
   for (const property of ['keepsNothing', 'checksCompleteness', 'extendsLifetimes'] as const) {
