@@ -13,7 +13,26 @@ import { type BlobForm, streamsOf } from './form.js'
 export const pour = async (form: BlobForm, taker: FeedTaker, signal: AbortSignal, onStop?: OnStop): Promise<void> => {
   if (form.kind === 'bytes') await pourBytes(form.bytes, taker, signal)
   else if (form.kind === 'feed') await pourFeed(form.feed, taker, signal, onStop)
-  else await join([...streamsOf(form), new Pouring(taker, onStop)], signal)
+  else await pourStreams(streamsOf(form), taker, signal, onStop)
+}
+
+const pourStreams = async (
+  streams: ReturnType<typeof streamsOf>,
+  taker: FeedTaker,
+  signal: AbortSignal,
+  onStop: OnStop | undefined,
+): Promise<void> => {
+  let failure: unknown
+  // A taker that is told of a failure may abort the signal, which is no cause then.
+  const told: OnStop = (error) => {
+    if (!signal.aborted) failure ??= error
+    onStop?.(error)
+  }
+  try {
+    await join([...streams, new Pouring(taker, onStop && told)], signal)
+  } catch (error) {
+    throw signal.aborted ? (failure ?? error) : error
+  }
 }
 
 const pourBytes = async (bytes: Buffer, taker: FeedTaker, signal: AbortSignal): Promise<void> => {

@@ -203,3 +203,15 @@ t.test('a taker that gives up the transfer when a blob fails does not hide why i
     await t.rejects(poured, { code: gone.code, message: gone.message })
   }
 })
+
+t.test('a taker that fails, and gives up the transfer then, does not hide why it failed', async (t) => {
+  const late = new StatusError('DEADLINE_EXCEEDED', 'the server is late')
+  for (const blob of [Blob.ofFeed(feed(100_000)), Blob.ofPath([Readable.from(cut(bytes))])]) {
+    const controller = new AbortController()
+    const take = async (): Promise<void> => {
+      throw late
+    }
+    const poured = pour(await blob.take(), take, controller.signal, () => controller.abort())
+    await t.rejects(poured, { code: late.code, message: late.message })
+  }
+})
