@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { BazelRemoteFolder, sha256, writeUsed } from '../adopt/folders.js'
@@ -45,7 +45,11 @@ t.test(
       const path = join(folder.path, 'cas.v2', hash.slice(0, 2), `${hash}-10-01`)
       symlinkSync(path, path)
     }
-    symlinkSync('00', join(folder.path, 'cas.v2', '00'))
+    const free = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0')).find(
+      (name) => !existsSync(join(folder.path, 'cas.v2', name)),
+    )
+    if (free === undefined) throw new Error('fourteen blobs fill no 256 folders')
+    symlinkSync(free, join(folder.path, 'cas.v2', free))
     const planned = remexec(data, 'import', '--dry-run', TEAM, folder.path)
     t.equal(planned.status, 1)
     t.match(planned.stdout, /1 blob, 1 kB, to the store CAS/)
