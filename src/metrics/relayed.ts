@@ -15,7 +15,7 @@ export interface MetricChanges {
   readonly calls: readonly (readonly [path: string, code: number, Recorded])[]
 }
 
-const OPERATIONS: readonly StoreOperation[] = ['read', 'find_missing', 'write', 'delete']
+const OPERATIONS: readonly StoreOperation[] = ['read', 'lookup', 'find_missing', 'write', 'delete']
 const RESULTS: readonly StoreResult[] = ['hit', 'miss', 'success', 'error', 'cancelled']
 
 /** Counts in a service thread, for the metrics of the owner. Without series for single instances. */

@@ -22,6 +22,7 @@ import {
 
 const RESULTS = {
   read: ['hit', 'miss', 'error', 'cancelled'],
+  lookup: ['hit', 'miss', 'error', 'cancelled'],
   find_missing: ['hit', 'miss', 'error', 'cancelled'],
   write: ['success', 'error', 'cancelled'],
   delete: ['success', 'error', 'cancelled'],

@@ -4,7 +4,7 @@ import { isStatus } from '../base/status-error.js'
 import { codec } from '../proto/codec.js'
 import type { ActionResult } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../reapi/digest.js'
-import type { Call } from '../rpc/call.js'
+import { type Call, callWith } from '../rpc/call.js'
 import { getBytes, type Store } from '../store/contract/store.js'
 import type { CompareInputs } from './action-difference.js'
 import { DescribedActions } from './described-action.js'
@@ -83,7 +83,7 @@ export const evidenceOf = (
 /** The result of an action as it is stored; undefined if there is none. */
 export const resultIn = async (results: Store, action: Digest, call: Call): Promise<ActionResult | undefined> => {
   try {
-    return resultCodec.decode(await getBytes(results, action, MAX_RESULT_BYTES, call))
+    return resultCodec.decode(await getBytes(results, action, MAX_RESULT_BYTES, callWith(call, { isLookup: true })))
   } catch (error) {
     if (isStatus(error, 'NOT_FOUND') || isStatus(error, 'INVALID_ARGUMENT')) return undefined
     throw error

@@ -33,6 +33,8 @@ export interface Call {
   readonly keepForMs?: number | undefined
   /** Blobs that are put with the same object here belong together: a store may keep them side by side. */
   readonly together?: object | undefined
+  /** The server itself looks up a result: before it queues an action, or for a page. Stores count this apart from reads. */
+  readonly isLookup?: boolean | undefined
 }
 
 /** What has arrived of an interrupted upload: bytes, or a file that belongs to whoever takes it. */
@@ -52,6 +54,7 @@ export const internalCall = (parts: Partial<Call> = {}): Call => ({
   span: parts.span,
   invocation: parts.invocation,
   keepForMs: parts.keepForMs,
+  isLookup: parts.isLookup,
 })
 
 /** Why a call was cancelled; undefined while it goes on. For work that only looks between its steps. */
@@ -63,7 +66,7 @@ export const cancelledBy = (call: Pick<Call, 'signal' | 'whyCancelled'>): Status
 /** The same call with some fields changed. Never spread a call: that would lose its lazy fields. */
 export const callWith = (call: Call, changes: CallChanges): Call => new ChangedCall(call, changes)
 
-type CallChanges = Partial<Pick<Call, 'signal' | 'instanceName' | 'span' | 'keepForMs' | 'together'>>
+type CallChanges = Partial<Pick<Call, 'signal' | 'instanceName' | 'span' | 'keepForMs' | 'together' | 'isLookup'>>
 
 /** Signal, metadata and invocation stay lazy, because the listener creates them only on demand. */
 class ChangedCall implements Call {
@@ -72,6 +75,7 @@ class ChangedCall implements Call {
   readonly span: Span | undefined
   readonly keepForMs: number | undefined
   readonly together: object | undefined
+  readonly isLookup: boolean | undefined
   readonly #call: Call
   readonly #signal: AbortSignal | undefined
 
@@ -80,6 +84,7 @@ class ChangedCall implements Call {
     this.instanceName = instanceName
     this.keepForMs = keepForMs
     this.together = changes.together ?? call.together
+    this.isLookup = changes.isLookup ?? call.isLookup
     this.log = call.log
     this.span = span
     this.#call = call

@@ -252,7 +252,7 @@ const expectedOfStores = (results: readonly number[]) => {
     svc_cache_operations_total: stores('operations_total', {
       // Each of eight Executes reads its Action, and its Command unless the result was cached.
       CAS: { 'write success': 16, 'find_missing hit': 8, 'read hit': 15 },
-      AC: { 'read hit': 1, 'read miss': 7, 'write success': 2 },
+      AC: { 'lookup hit': 1, 'lookup miss': 7, 'write success': 2 },
       SMALL: {
         ...{ 'write success': 2, 'write cancelled': 1, 'evict success': 1 },
         ...{ 'read hit': 1, 'read miss': 1, 'find_missing hit': 1, 'find_missing miss': 1 },
@@ -261,7 +261,7 @@ const expectedOfStores = (results: readonly number[]) => {
     }),
     svc_cache_operation_duration: stores('operation_duration', {
       CAS: { write: 8, find_missing: 8, read: 15 },
-      AC: { read: 8, write: 2 },
+      AC: { lookup: 8, write: 2 },
       SMALL: { write: 3, read: 2, find_missing: 1 },
       DISK: { write: 2, read: 1 },
     }),

@@ -137,7 +137,7 @@ export class StoredResults implements ActionResults {
     const span = parent && this.#options.tracer?.begin('action cache', { parent })
     try {
       return await before(PATIENCE_MS, 'the action cache did not answer', undefined, (signal) =>
-        work(internalCall({ signal, instanceName, log: this.#logOf(request), ...(span && { span }) })),
+        work(internalCall({ signal, instanceName, log: this.#logOf(request), isLookup: true, ...(span && { span }) })),
       )
     } finally {
       span?.end()

@@ -1,4 +1,8 @@
-export type StoreOperation = 'read' | 'find_missing' | 'write' | 'delete'
+/**
+ * A `lookup` is a read that the server makes by itself, of a result that a client may have asked for before: see
+ * `Call.isLookup`. Counted apart, so that the reads tell what clients found.
+ */
+export type StoreOperation = 'read' | 'lookup' | 'find_missing' | 'write' | 'delete'
 
 /**
  * `cancelled` counts failures caused by the caller: it left, sent bytes that do not match the digest, or read past the

@@ -61,9 +61,9 @@ export class StoreNode extends ForwardingStore {
 
   override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const sinceMs = turnMs()
-    const asked = this.#ask('read', digest, call, (inner) => this.backend.get(digest, range, inner))
+    const asked = this.#ask(readOf(call), digest, call, (inner) => this.backend.get(digest, range, inner))
     const meters = this.#metersFor(call)
-    const meter = meters?.read
+    const meter = meters?.[readOf(call)]
     return this.#watch({ meter, isRead: true, blobs: 1, sinceMs, call }, asked, (blob) =>
       counted(meters, blob, 1, blob.sizeBytes ?? expectedBytes(digest, range), call),
     )
@@ -72,9 +72,9 @@ export class StoreNode extends ForwardingStore {
   #getRun(sideBySide: SideBySide, run: readonly Digest[], range: Range, call: Call): Promise<Blob | undefined> {
     const blobs = run.length
     const sinceMs = turnMs()
-    const asked = this.#ask('read', blobs, call, (inner) => sideBySide.get(run, range, inner))
+    const asked = this.#ask(readOf(call), blobs, call, (inner) => sideBySide.get(run, range, inner))
     const meters = this.#metersFor(call)
-    const meter = meters?.read
+    const meter = meters?.[readOf(call)]
     // Not read is not missed: the caller gets each by itself then.
     return this.#watch(
       { meter, blobs, sinceMs, call },
@@ -191,6 +191,7 @@ interface Watched {
 /** The meters of a store, looked up once. */
 interface Meters extends Pick<StoreMeter, 'bytes'> {
   readonly read: OperationMeter
+  readonly lookup: OperationMeter
   readonly findMissing: OperationMeter
   readonly write: OperationMeter
   readonly delete: OperationMeter
@@ -198,18 +199,22 @@ interface Meters extends Pick<StoreMeter, 'bytes'> {
 
 const metersOf = (meter: StoreMeter): Meters => ({
   read: meter.of('read'),
+  lookup: meter.of('lookup'),
   findMissing: meter.of('find_missing'),
   write: meter.of('write'),
   delete: meter.of('delete'),
   bytes: meter.bytes,
 })
 
+const readOf = ({ isLookup }: Call): 'read' | 'lookup' => (isLookup === true ? 'lookup' : 'read')
+
 const counted = (meters: Meters | undefined, blob: Blob, blobs: number, sizeBytes: number, call: Call): Blob => {
   if (meters === undefined) return blob
-  meters.read.hit.add(blobs)
+  const meter = meters[readOf(call)]
+  meter.hit.add(blobs)
   meters.bytes.out.add(sizeBytes)
   return blob.onFailure((error) => {
-    if (resultOf(error, call) === 'error') meters.read.error.add(1)
+    if (resultOf(error, call) === 'error') meter.error.add(1)
   })
 }
 
