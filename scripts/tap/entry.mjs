@@ -30,5 +30,11 @@ process.on('uncaughtException', (thrown, origin) => {
   running.threw(error)
 })
 
+// tap removes the folder of a test (testdir) before it runs teardowns, unless a teardown came first. Then stores and servers that a teardown
+// closes still write into the folder while it is removed, which fails with ENOTEMPTY.
+const isFirst = () => {}
+t.teardown(isFirst)
+t.beforeEach((test) => test.teardown(isFirst))
+
 export * from 'tap'
 export default t

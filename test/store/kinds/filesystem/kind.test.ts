@@ -9,7 +9,6 @@ import type { Digest } from '../../../../src/reapi/digest.js'
 import { linkBlob } from '../../../../src/store/contract/local-file.js'
 import { putBytes } from '../../../../src/store/contract/store.js'
 import { WHOLE } from '../../../../src/stream/path.js'
-import { folderOf } from '../../../folder.js'
 import { until } from '../../../until.js'
 import { bytesOf, call, digestOf, get, inTime, isPresent, put, putStream } from '../../blobs.js'
 import { rejects } from '../../suite.js'
@@ -74,7 +73,7 @@ t.test('eviction deletes the least recently used files, for every limit', async 
 })
 
 t.test('a store that is closed while it evicts deletes nothing afterwards that it still knows', async (t) => {
-  const folder = folderOf(t)
+  const folder = t.testdir()
   const before = await openFiles(folder)
   await putBlobs(before, 0, 100)
   await before.close()

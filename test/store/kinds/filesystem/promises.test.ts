@@ -7,7 +7,6 @@ import { internalCall } from '../../../../src/rpc/call.js'
 import { Invocations } from '../../../../src/rpc/invocations.js'
 import { keep, missingOf, outcomeOf, putBytes, type Store } from '../../../../src/store/contract/store.js'
 import { fastSlow } from '../../../../src/store/kinds/fast_slow/kind.js'
-import { folderOf } from '../../../folder.js'
 import { bytesOf, call, digestOf, isPresent } from '../../blobs.js'
 import { buildStore, given, memoryStore, tierDefaults } from '../../build.js'
 import { openFilesystem } from './open.js'
@@ -20,7 +19,7 @@ const options = { policy, retention: 600, small_blob_size: 0 }
 
 t.test('the retention survives a restart, counted from the last use', async (t) => {
   const clock = new ManualClock(1_000_000_000_000)
-  const folder = folderOf(t)
+  const folder = t.testdir()
   const parts = { ...options, when_full: 'refuse', clock } as const
   const before = await openFilesystem(folder, parts)
   await putBytes(before.store, digestOf(one), one, call)
@@ -47,7 +46,7 @@ const flood = async (store: Store): Promise<void> => {
 
 t.test('a promise alone loses the input of an action when there is no room; a lease does not', async (t) => {
   for (const isLeased of [false, true]) {
-    const opened = await openFilesystem(folderOf(t), options)
+    const opened = await openFilesystem(t.testdir(), options)
     t.teardown(() => opened.close())
     const { store } = opened
     await putBytes(store, digestOf(one), one, call)
@@ -66,7 +65,7 @@ t.test('a promise alone loses the input of an action when there is no room; a le
 t.test('tiers keep a promise in slow, and the file that an action links is in fast', async (t) => {
   for (const isLeased of [false, true]) {
     // As the builder opens a store of copies.
-    const opened = await openFilesystem(folderOf(t), { ...options, retention: 0 })
+    const opened = await openFilesystem(t.testdir(), { ...options, retention: 0 })
     t.teardown(() => opened.close())
     const tiers = await buildStore(
       fastSlow,
@@ -84,7 +83,7 @@ t.test('tiers keep a promise in slow, and the file that an action links is in fa
 
 t.test('a lease does not survive a restart', async (t) => {
   const clock = new ManualClock(1_000_000_000_000)
-  const folder = folderOf(t)
+  const folder = t.testdir()
   const invocations = new Invocations(clock)
   const ofBuild = { ...internalCall(), invocation: invocations.touch('build') }
   const before = await openFilesystem(folder, { ...options, policy: { max_bytes: 30_000 }, clock, invocations })
@@ -101,7 +100,7 @@ t.test(
   'a restart in the middle of a build: what was used in the ten minutes before goes last in the ten minutes after',
   async (t) => {
     const clock = new ManualClock(1_000_000_000_000)
-    const folder = folderOf(t)
+    const folder = t.testdir()
     const parts = { ...options, policy: { max_bytes: 40_000 }, clock }
     const flood = Array.from({ length: 8 }, (_, at) => bytesOf(6000, `flood ${at}`))
     const before = await openFilesystem(folder, parts)
@@ -123,7 +122,7 @@ t.test(
 
 t.test('an eviction in flight and a question never meet: what was found stays, what is gone was missing', async (t) => {
   const clock = new ManualClock(1_000_000_000_000)
-  const { store, usage, close } = await openFilesystem(folderOf(t), {
+  const { store, usage, close } = await openFilesystem(t.testdir(), {
     ...options,
     policy: { max_bytes: 100_000 },
     clock,
