@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -18,6 +17,7 @@ import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { internalCall } from '../../src/rpc/call.js'
 import { getBytes, missingOf } from '../../src/store/contract/store.js'
 import { root } from '../cli/program.js'
+import { drawnBytes } from '../drawn.js'
 import { BazelRemoteFolder, casblobOf, sha256, writeUsed } from './folders.js'
 
 const { SHA256, BLAKE3 } = digestFunctions
@@ -47,18 +47,18 @@ const copyBlobs = async (folder: string, target: OpenInstance): Promise<Tally> =
 t.test('bazel-remote: blobs of every form are there afterwards, and a damaged one is refused', async (t) => {
   const data = t.testdir()
   const folder = new BazelRemoteFolder(join(data, 'old'))
-  const blobs = [Buffer.alloc(0), Buffer.from('x'), randomBytes(70_000), Buffer.alloc(2_500_000, 'abc')]
+  const blobs = [Buffer.alloc(0), Buffer.from('x'), drawnBytes(70_000), Buffer.alloc(2_500_000, 'abc')]
   folder.blob(blobs[0] as Buffer)
   folder.blob(blobs[1] as Buffer, 'identity')
   folder.blob(blobs[2] as Buffer)
   const large = folder.blob(blobs[3] as Buffer, 'zstd')
   const usedMs = statSync(large).atimeMs
-  const good = randomBytes(5000)
+  const good = drawnBytes(5000)
   folder.blob(Buffer.from(good).fill(0, 100, 200), 'zstd', sha256(good))
-  const cut = randomBytes(300_000)
+  const cut = drawnBytes(300_000)
   const cutPath = folder.blob(cut, 'zstd')
   writeFileSync(cutPath, casblobOf(cut, true).subarray(0, 1000))
-  const headless = folder.blob(randomBytes(10), 'zstd')
+  const headless = folder.blob(drawnBytes(10), 'zstd')
   writeFileSync(headless, 'no header')
   writeUsed(join(folder.path, 'cas.v2', 'ab', 'something else'), Buffer.from('skipped'), 1)
 
@@ -110,10 +110,10 @@ t.test('bazel-remote: results come with the size of their action, if all of thei
 t.test('NativeLink: the blobs of d/ and of older folders, under the digest function that fits', async (t) => {
   const data = t.testdir()
   const old = join(data, 'old')
-  const [one, two, damaged] = [randomBytes(100), randomBytes(200_000), randomBytes(300)] as [Buffer, Buffer, Buffer]
+  const [one, two, damaged] = [drawnBytes(100), drawnBytes(200_000), drawnBytes(300)] as [Buffer, Buffer, Buffer]
   writeUsed(join(old, 'd', `${sha256(one)}-100`), one, 1)
   writeUsed(join(old, `${digestOf(two, BLAKE3).hash}-200000`), two, 2)
-  writeUsed(join(old, 'd', `${sha256(damaged)}-300`), randomBytes(300), 3)
+  writeUsed(join(old, 'd', `${sha256(damaged)}-300`), drawnBytes(300), 3)
   mkdirSync(join(old, 's'))
   writeUsed(join(old, 's', 'a key'), one, 3)
   const target = await openTeam(t, data)

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { drawnBytes } from '../drawn.js'
 import { collect, TestClient } from '../server/client.js'
 
 /**
@@ -69,14 +70,14 @@ const digestOf = (content: Buffer): Stored['digest'] => ({
 
 const uploads = {
   batch: async (client: TestClient): Promise<Stored[]> => {
-    const contents = Array.from({ length: 8 }, () => randomBytes(200 + Math.floor(Math.random() * 3000)))
+    const contents = Array.from({ length: 8 }, (_, at) => drawnBytes(200 + at * 400))
     const requests = contents.map((data) => ({ digest: digestOf(data), data }))
     const { responses } = await client.unary(`${REAPI}.ContentAddressableStorage/BatchUpdateBlobs`, { requests })
       .response
     return requests.filter((_, at) => responses[at].status.code === 0)
   },
   large: async (client: TestClient): Promise<Stored[]> => {
-    const content = randomBytes(100_000 + Math.floor(Math.random() * 500_000))
+    const content = drawnBytes(100_000 + (drawnBytes(2).readUInt16LE() << 3))
     const digest = digestOf(content)
     const { call, response } = client.clientStream('google.bytestream.ByteStream/Write')
     const resourceName = `uploads/${randomUUID()}/blobs/${digest.hash}/${digest.sizeBytes}`
@@ -89,7 +90,7 @@ const uploads = {
     return [{ digest }]
   },
   result: async (client: TestClient): Promise<Stored[]> => {
-    const digest = digestOf(randomBytes(50))
+    const digest = digestOf(drawnBytes(50))
     const path = randomUUID()
     const actionResult = { outputSymlinks: [{ path, target: 'there' }] }
     await client.unary(`${REAPI}.ActionCache/UpdateActionResult`, { actionDigest: digest, actionResult }).response
@@ -153,6 +154,7 @@ try {
     const enough = new Promise<void>((done) => {
       resolve = done
     })
+    // biome-ignore lint/plugin: kills at any moment
     let left = UPLOADS_MIN + Math.floor(Math.random() * UPLOADS_MORE)
     const loading = load(clients, acknowledged, () => {
       if (--left === 0) resolve()

@@ -1,9 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { codec, type Input } from '../../src/proto/codec.js'
 import { FrameType } from '../../src/server/http2/frame/frame.js'
 import { encodeFields } from '../../src/server/http2/hpack/encoder.js'
+import { drawnBytes } from '../drawn.js'
 import { frame, message } from '../server/http2/raw-client.js'
 import { type Caller, windowOf } from './calls.js'
 
@@ -73,7 +74,7 @@ const put = async (owner: Caller, ...blobs: readonly Buffer[]): Promise<void> =>
 /** A Write of the whole of a blob that is larger than a batch. */
 const upload = async (owner: Caller, data: Buffer): Promise<void> => {
   const digest = digestOf(data)
-  const resourceName = `uploads/${randomBytes(8).toString('hex')}/blobs/${digest.hash}/${data.length}`
+  const resourceName = `uploads/${drawnBytes(8).toString('hex')}/blobs/${digest.hash}/${data.length}`
   const messages = range(Math.ceil(data.length / PART_BYTES)).map((at) => {
     const offset = at * PART_BYTES
     const part = data.subarray(offset, offset + PART_BYTES)
@@ -94,11 +95,11 @@ const writeOf = (
 ): Buffer => {
   const blobs = more.compressor === undefined ? 'blobs' : `compressed-blobs/${more.compressor}`
   const instance = more.instance === undefined ? '' : `${more.instance}/`
-  const resourceName = `${instance}uploads/${randomBytes(8).toString('hex')}/${blobs}/${digest.hash}/${digest.sizeBytes}`
+  const resourceName = `${instance}uploads/${drawnBytes(8).toString('hex')}/${blobs}/${digest.hash}/${digest.sizeBytes}`
   return encode('google.bytestream.WriteRequest', { resourceName, data, writeOffset: 0 })
 }
 
-const somewhere = (sizeBytes: number) => ({ hash: randomBytes(32).toString('hex'), sizeBytes })
+const somewhere = (sizeBytes: number) => ({ hash: drawnBytes(32).toString('hex'), sizeBytes })
 
 /** A zstd frame of nothing but runs, which fills a window of that size, cut before its end (RFC 8878, 3.1.1). */
 const runs = (windowLog: number): Buffer => {
@@ -114,9 +115,9 @@ const range = (count: number): readonly number[] => Array.from({ length: count }
 
 const uploadOf = (sizeBytes: number): Probe => {
   return (bystander) => {
-    const data = randomBytes(sizeBytes)
+    const data = drawnBytes(sizeBytes)
     const digest = digestOf(data)
-    const resourceName = `uploads/${randomBytes(8).toString('hex')}/blobs/${digest.hash}/${sizeBytes}`
+    const resourceName = `uploads/${drawnBytes(8).toString('hex')}/blobs/${digest.hash}/${sizeBytes}`
     return bystander.call(WRITE, encode('google.bytestream.WriteRequest', { resourceName, data, finishWrite: true }))
   }
 }
@@ -181,7 +182,7 @@ export const attacks: readonly Attack[] = [
     kind: 'answers',
     mostMib: 600,
     begin: async ({ connect, owner }) => {
-      const blob = randomBytes(3_600_000)
+      const blob = drawnBytes(3_600_000)
       await put(owner, blob)
       const request = message(encode(`${REAPI}.BatchReadBlobsRequest`, { digests: [digestOf(blob)] }))
       for (const _ of range(5)) {
@@ -267,7 +268,7 @@ export const attacks: readonly Attack[] = [
       const root = parent(middles)
       const command = encode(`${REAPI}.Command`, { arguments: ['true'] })
       const facts = { commandDigest: digestOf(command), inputRootDigest: digestOf(root) }
-      const actions = range(40).map(() => encode(`${REAPI}.Action`, { ...facts, salt: randomBytes(16) }))
+      const actions = range(40).map(() => encode(`${REAPI}.Action`, { ...facts, salt: drawnBytes(16) }))
       await put(owner, ...middles, root, command, ...actions, smallTree)
       const tree = message(encode(`${REAPI}.GetTreeRequest`, { rootDigest: digestOf(root) }))
       for (const first of range(4)) {
@@ -307,7 +308,7 @@ export const attacks: readonly Attack[] = [
       const root = directoryOf({})
       const command = encode(`${REAPI}.Command`, { arguments: ['true'] })
       const facts = { commandDigest: digestOf(command), inputRootDigest: digestOf(root) }
-      const actions = range(10_000).map(() => encode(`${REAPI}.Action`, { ...facts, salt: randomBytes(16) }))
+      const actions = range(10_000).map(() => encode(`${REAPI}.Action`, { ...facts, salt: drawnBytes(16) }))
       await put(owner, root, command, ...actions)
       for (const first of range(10)) {
         const attacker = await connect()
@@ -324,7 +325,7 @@ export const attacks: readonly Attack[] = [
     kind: 'windows',
     mostMib: 500,
     begin: async ({ connect, owner }) => {
-      const blob = randomBytes(30_000_000)
+      const blob = drawnBytes(30_000_000)
       const { hash, sizeBytes } = digestOf(blob)
       await upload(owner, blob)
       const resourceName = `compressed-blobs/zstd/${hash}/${sizeBytes}`
@@ -340,7 +341,7 @@ export const attacks: readonly Attack[] = [
     kind: 'answers',
     mostMib: 500,
     begin: async ({ connect, owner }) => {
-      const blob = randomBytes(30_000_000)
+      const blob = drawnBytes(30_000_000)
       const { hash, sizeBytes } = digestOf(blob)
       await upload(owner, blob)
       const request = message(encode('google.bytestream.ReadRequest', { resourceName: `blobs/${hash}/${sizeBytes}` }))
@@ -355,7 +356,7 @@ export const attacks: readonly Attack[] = [
     kind: 'requests',
     mostMib: 600,
     begin: async ({ connect }) => {
-      const fields = range(14).map((at) => [`x-${at}`, randomBytes(500).toString('hex')] as const)
+      const fields = range(14).map((at) => [`x-${at}`, drawnBytes(500).toString('hex')] as const)
       const part = message(Buffer.alloc(10)).subarray(0, 7)
       for (const _ of range(10)) {
         const attacker = await connect()
@@ -381,7 +382,7 @@ export const attacks: readonly Attack[] = [
     kind: 'requests',
     mostMib: 700,
     begin: async ({ connect }) => {
-      const part = message(randomBytes(3_900_000))
+      const part = message(drawnBytes(3_900_000))
       part.writeUInt32BE(3_900_001, 1)
       for (const _ of range(6)) {
         const attacker = await connect()
@@ -407,9 +408,9 @@ export const attacks: readonly Attack[] = [
       attacker.close()
     },
     probe: (bystander) => {
-      const data = randomBytes(3 * MIB)
+      const data = drawnBytes(3 * MIB)
       const digest = digestOf(data)
-      const resourceName = `memory/uploads/${randomBytes(8).toString('hex')}/blobs/${digest.hash}/${data.length}`
+      const resourceName = `memory/uploads/${drawnBytes(8).toString('hex')}/blobs/${digest.hash}/${data.length}`
       return bystander.call(WRITE, encode('google.bytestream.WriteRequest', { resourceName, data, finishWrite: true }))
     },
   },
@@ -449,7 +450,7 @@ export const attacks: readonly Attack[] = [
     kind: 'answers',
     mostMib: 300,
     begin: async ({ connect, owner }) => {
-      const blob = randomBytes(30_000_000)
+      const blob = drawnBytes(30_000_000)
       await upload(owner, blob)
       const path = `/bazel/cas/${digestOf(blob).hash}`
       const block = encodeFields([

@@ -1,6 +1,6 @@
 /** The commands that talk to a server, with the options for TLS, tokens and client certificates. All but one run in this process. */
 import { execFile } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,6 +10,7 @@ import { cas } from '../../src/command/cas.js'
 import type { Command, Console } from '../../src/command/command.js'
 import { doctor } from '../../src/command/doctor.js'
 import { KnownSecrets } from '../../src/log/secrets.js'
+import { drawnBytes } from '../drawn.js'
 import { startGuarded } from '../security/server.js'
 import { buildAction } from '../service/execution-harness.js'
 import { blobOf } from '../service/harness.js'
@@ -51,7 +52,7 @@ const works = async (t: Test, folder: string, options: Options) => {
     writeFileSync(path, bytes)
     return (await run(cas, ['put', path], options)).text.split(' ')[0] ?? ''
   }
-  const large = randomBytes(5_000_000)
+  const large = drawnBytes(5_000_000)
   const key = await put(large)
   t.equal(key, blobOf(large).digest.key)
   t.ok((await run(cas, ['get', key], options)).bytes.equals(large), 'a blob that needs ByteStream')
@@ -65,7 +66,7 @@ const works = async (t: Test, folder: string, options: Options) => {
   t.match(examined.text, 'a blob of 6 MB: uploaded in')
   t.notMatch(examined.text, /token goes over the network/)
   // The store has dropped what came before the blobs of the examination.
-  return put(randomBytes(100))
+  return put(drawnBytes(100))
 }
 
 /** Every command fails with these options, and says why. */

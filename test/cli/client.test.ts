@@ -1,5 +1,4 @@
 /** The commands that talk to a server, against a server of the default recipe. They run in this process. */
-import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -9,6 +8,7 @@ import type { Command, Console } from '../../src/command/command.js'
 import { doctor } from '../../src/command/doctor.js'
 import { KnownSecrets } from '../../src/log/secrets.js'
 import { codec } from '../../src/proto/codec.js'
+import { drawnBytes } from '../drawn.js'
 import { buildAction } from '../service/execution-harness.js'
 import { blobOf, wire } from '../service/harness.js'
 import { DEFAULT, serve } from './program.js'
@@ -48,7 +48,7 @@ const start = async (t: Test) => {
 
 t.test('blobs, trees and actions of a server', async (t) => {
   const { data, address, run, put } = await start(t)
-  const large = randomBytes(5_000_000)
+  const large = drawnBytes(5_000_000)
   const { hash, sizeBytes } = blobOf(large).digest
   t.equal(await put(large), `${hash}-${sizeBytes}`)
   t.ok((await run(cas, ['get', `${hash}/${sizeBytes}`])).bytes.equals(large), 'as Bazel writes a digest')

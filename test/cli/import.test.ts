@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { BazelRemoteFolder, sha256, writeUsed } from '../adopt/folders.js'
+import { drawnBytes } from '../drawn.js'
 import { program, root, serve } from './program.js'
 
 const TEAM = `${root}deploy/recipes/team/remexec.json5`
@@ -22,7 +22,7 @@ const remexec = (data: string, ...args: readonly string[]) => {
 t.test('a folder of bazel-remote is copied, and what has no room is said before', async (t) => {
   const data = t.testdir()
   const folder = new BazelRemoteFolder(join(data, 'old'))
-  for (let count = 0; count < 3; count++) folder.blob(randomBytes(400_000), 'zstd')
+  for (let count = 0; count < 3; count++) folder.blob(drawnBytes(400_000), 'zstd')
   const planned = remexec(data, 'import', '--dry-run', TEAM, folder.path)
   t.match(planned.stdout, /old \(bazel-remote\): 2 blobs, 800 kB, to the store CAS \(at most 1 MB\)/)
   t.match(planned.stdout, 'left out: the least recently used 1 blob, 400 kB')
@@ -38,9 +38,9 @@ t.test(
   async (t) => {
     const data = t.testdir()
     const folder = new BazelRemoteFolder(join(data, 'old'))
-    folder.blob(randomBytes(1_000))
+    folder.blob(drawnBytes(1_000))
     for (let count = 0; count < 12; count++) {
-      const hash = sha256(randomBytes(10))
+      const hash = sha256(drawnBytes(10))
       mkdirSync(join(folder.path, 'cas.v2', hash.slice(0, 2)), { recursive: true })
       const path = join(folder.path, 'cas.v2', hash.slice(0, 2), `${hash}-10-01`)
       symlinkSync(path, path)
@@ -55,7 +55,7 @@ t.test(
     t.match(planned.stdout, /1 blob, 1 kB, to the store CAS/)
     t.match(planned.stdout, /-10-01: cannot be looked at: symbolic links lead in a circle \(ELOOP\)/)
     t.match(planned.stdout, /and 3 more that cannot be looked at\n(.*\n)*13 cannot be looked at\n$/)
-    folder.blob(randomBytes(500), undefined, sha256(randomBytes(500)))
+    folder.blob(drawnBytes(500), undefined, sha256(drawnBytes(500)))
     const copied = remexec(data, 'import', TEAM, folder.path)
     t.equal(copied.status, 1, copied.stderr)
     t.match(copied.stdout, /^CAS: copied 1 blob, 1 kB; 1 blob refused:$/m)
@@ -67,8 +67,8 @@ t.test(
   'a file named by SHA256 whose bytes differ is refused as a SHA256 blob, whatever else has 64 digits',
   async (t) => {
     const data = t.testdir()
-    const hash = sha256(randomBytes(300))
-    writeUsed(join(data, 'old', 'd', `${hash}-300`), randomBytes(300), 1)
+    const hash = sha256(drawnBytes(300))
+    writeUsed(join(data, 'old', 'd', `${hash}-300`), drawnBytes(300), 1)
     const copied = remexec(data, 'import', TEAM, join(data, 'old'))
     t.equal(copied.status, 1)
     t.match(copied.stdout, new RegExp(`${hash}-300: .*`))
@@ -92,7 +92,7 @@ t.test(
   async (t) => {
     const data = t.testdir()
     const content = join(data, 'cas', 'content')
-    const bytes = randomBytes(5000)
+    const bytes = drawnBytes(5000)
     writeUsed(join(content, 'd', `${sha256(bytes)}-5000`), bytes, 1)
     const server = serve(t, TEAM, data, { REMEXEC_HOST: '127.0.0.1', REMEXEC_CAS_SIZE: '10gb' })
     const [line] = await server.hears(/the folder of a store has the files of another cache.*/)

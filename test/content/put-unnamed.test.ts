@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { Readable } from 'node:stream'
@@ -9,6 +9,7 @@ import { Digest } from '../../src/reapi/digest.js'
 import { internalCall } from '../../src/rpc/call.js'
 import { getBytes, missingOf } from '../../src/store/contract/store.js'
 import { asCas } from '../../src/store/view/cas.js'
+import { drawnBytes } from '../drawn.js'
 import { memoryStore, SHA256 } from '../service/harness.js'
 
 const KIB = 1024
@@ -27,7 +28,7 @@ t.test('content is stored under the digest of all its bytes, however it is cut',
   const call = internalCall()
   for (const sizeBytes of [0, 1, 64 * KIB, 64 * KIB + 1, 200 * KIB]) {
     for (const cut of [1000, 64 * KIB, 300 * KIB]) {
-      const content = randomBytes(sizeBytes)
+      const content = drawnBytes(sizeBytes)
       const digest = await putUnnamed(cas, { source: pieces(content, cut), ...options }, call)
       t.equal(digest.hash, createHash('sha256').update(content).digest('hex'))
       t.ok((await getBytes(cas, digest, options.maxBytes, call)).equals(content), `${sizeBytes} bytes by ${cut}`)
@@ -37,7 +38,7 @@ t.test('content is stored under the digest of all its bytes, however it is cut',
 
 t.test('refused, too long, broken or cancelled content leaves nothing behind', async (t) => {
   const cas = asCas(await memoryStore())
-  const content = randomBytes(100 * KIB)
+  const content = drawnBytes(100 * KIB)
   const digest = Digest.of(content, SHA256)
   const folder = process.env['TMPDIR']
   process.env['TMPDIR'] = t.testdir()

@@ -5,6 +5,7 @@ const UNTIL = /use until, found or during/
 const SLEEP = /A sleep is too short/
 const TIME = /Time that a loaded machine takes/
 const MEMORY = /use test\/held-memory/
+const LUCK = /use test\/drawn\.ts/
 
 const REFUSED: readonly (readonly [what: string, text: string, said: RegExp])[] = [
   ['a loop that waits without an end', 'while (!isSo()) await turn()', UNTIL],
@@ -21,6 +22,9 @@ const REFUSED: readonly (readonly [what: string, text: string, said: RegExp])[] 
   ['a moment that must not have come', 't.ok(Date.now() < untilMs)', TIME],
   ['memory of the process', 't.ok(process.memoryUsage().rss < 1e9)', MEMORY],
   ['its resident part', 't.ok(process.memoryUsage.rss() < 1e9)', MEMORY],
+  ['random bytes', "import { createHash, randomBytes } from 'node:crypto'", LUCK],
+  ['a random number', "import { randomInt } from 'node:crypto'", LUCK],
+  ['another', 'wait(Math.random() * 60)', LUCK],
   ['its time on processors', 'const before = process.cpuUsage()\nuse(before)', MEMORY],
 ]
 
@@ -34,13 +38,14 @@ t.test('the linter refuses what fails by luck on a loaded machine, or waits for 
 })
 
 t.test('the linter takes waits with an end, and moments that are no limit', async (t) => {
-  const text = `import { setImmediate } from 'node:timers/promises'
+  const text = `import { createHash, randomUUID } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 
 t.setTimeout(600_000)
 while (fields.next()) found.push(fields.number)
 for (let turn = 0; turn < 20; turn++) await setImmediate()
 for (let next = await requests.next(); next !== undefined; next = await requests.next()) use(next)
 const options = { deadline: Date.now() + 60_000, since: Date.now() - 60_000 }
-use(options)`
+use(options, createHash('sha256'), randomUUID())`
   t.same(findingsIn(t, 'test', [text]), [''])
 })

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { readdirSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { codec, type Input, type TypeName } from '../../src/proto/codec.js'
@@ -8,6 +7,7 @@ import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { formatReadName } from '../../src/reapi/resource-name.js'
 import { ErrorCode, FrameType } from '../../src/server/http2/frame/frame.js'
 import { type Program, serve } from '../cli/program.js'
+import { drawnBytes } from '../drawn.js'
 import { BYTE_STREAM, CAS, wire } from '../service/harness.js'
 import { until } from '../until.js'
 import { collect, TestClient } from './client.js'
@@ -120,7 +120,7 @@ const started = async (t: Test, transport: string, isGuarded: boolean) => {
   const [, address = ''] = await server.hears(/serving grpc:\/\/(\S+)/)
   const client = new TestClient(address)
   t.teardown(() => client.close())
-  const bytes = randomBytes(300 * 1024)
+  const bytes = drawnBytes(300 * 1024)
   const digest = Digest.of(bytes, digestFunctions.SHA256)
   await client.unary(`${CAS}/BatchUpdateBlobs`, { requests: [{ digest: wire(digest), data: bytes }] }).response
   const readAll = async (): Promise<void> => {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { deflateSync, gunzipSync, gzipSync } from 'node:zlib'
@@ -6,13 +5,14 @@ import t, { type Test } from 'tap'
 import { codec } from '../../src/proto/codec.js'
 import type { Service } from '../../src/rpc/rpc.js'
 import { type Listener, type ListenOptions, listen } from '../../src/server/listener.js'
+import { drawnBytes } from '../drawn.js'
 
 const BYTE_STREAM = 'google.bytestream.ByteStream'
 const readRequest = codec(`google.bytestream.ReadRequest`)
 const readResponse = codec(`google.bytestream.ReadResponse`)
 
 const text = Buffer.alloc(10_000, 'text ')
-const noise = randomBytes(10_000)
+const noise = drawnBytes(10_000)
 
 /** Answers a Read with text, with noise, with text that must not be compressed, and with a short text. */
 const service: Service = {

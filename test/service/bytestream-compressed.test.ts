@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { type Compressor, compressors } from '../../src/reapi/compressor.js'
 import { formatReadName } from '../../src/reapi/resource-name.js'
 import { collect } from '../../src/stream/collect.js'
 import { compressionOf } from '../../src/stream/compression/compression.js'
+import { drawnBytes } from '../drawn.js'
 import { until } from '../until.js'
 import { messagesOf, openWrite, query, read, readBlob, uploadName, uploadWhole, write } from './bytestream-client.js'
 import { inChunks } from './faulty-store.js'
@@ -17,7 +17,7 @@ const unpack = (compressor: Compressor, bytes: Buffer): Promise<Buffer> =>
 
 /** Half text, half noise, so that compression has some effect, but not an extreme one. */
 const mixed = (sizeBytes: number): Blob =>
-  blobOf(Buffer.concat([randomBytes(Math.ceil(sizeBytes / 2)), Buffer.alloc(Math.floor(sizeBytes / 2), 'some text ')]))
+  blobOf(Buffer.concat([drawnBytes(Math.ceil(sizeBytes / 2)), Buffer.alloc(Math.floor(sizeBytes / 2), 'some text ')]))
 
 const each = (title: string, body: (t: Test, compressor: Compressor) => Promise<void>): void => {
   for (const compressor of compressors) t.test(`${title} (${compressor.segment})`, (t) => body(t, compressor))

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
@@ -15,6 +14,7 @@ import { asCas } from '../../src/store/view/cas.js'
 import { collect } from '../../src/stream/collect.js'
 import { compressionOf } from '../../src/stream/compression/compression.js'
 import { parseZstdFrame } from '../../src/stream/compression/zstd-frame.js'
+import { drawnBytes } from '../drawn.js'
 import { FaultyStore } from './faulty-store.js'
 import {
   BLAKE3,
@@ -322,7 +322,7 @@ t.test('BRB-07, BRB-11, BUB-10, BUB-11, BUB-12, CAP-12: compressed batches', asy
 
 t.test('BatchReadBlobs does not block the event loop while it compresses 4 MiB', async (t) => {
   const cas = asCas(await memoryStore())
-  const blob = blobOf(randomBytes(2 * MIB - 5_000).toString('hex'))
+  const blob = blobOf(drawnBytes(2 * MIB - 5_000).toString('hex'))
   await put(cas, blob)
   const instance = { cas, digestFunctions: [SHA256], compressors, chunked: undefined }
   const limits = { maxBatchBytes: 4 * MIB, maxResponseBytes: 4 * MIB }

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { compressors } from '../../src/reapi/compressor.js'
 import { putBytes, type Store } from '../../src/store/contract/store.js'
 import { asCas } from '../../src/store/view/cas.js'
 import { compressionOf } from '../../src/stream/compression/compression.js'
+import { drawnBytes } from '../drawn.js'
 import { call, get as getFrom } from '../store/blobs.js'
 import { zstdStore } from '../store/kinds/compression/zstd-store.js'
 import { messagesOf, openWrite, query, readBlob, uploadName, uploadWhole, write } from './bytestream-client.js'
@@ -15,7 +15,7 @@ const nameOf = (blob: Blob): string => uploadName(blob.digest, { compressor: zst
 const pack = (blob: Blob): Buffer => compressionOf(zstd).compressBytes(blob.bytes)
 
 const mixed = (sizeBytes: number): Blob =>
-  blobOf(Buffer.concat([randomBytes(sizeBytes / 2), Buffer.alloc(sizeBytes / 2, 'some text ')]))
+  blobOf(Buffer.concat([drawnBytes(sizeBytes / 2), Buffer.alloc(sizeBytes / 2, 'some text ')]))
 
 /** A CAS that keeps zstd as clients send it, over `backend`. */
 const serveKept = async (t: Test) => {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { ServiceError } from '@grpc/grpc-js'
 import type { Test } from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
@@ -31,6 +30,7 @@ import { memory } from '../../src/store/kinds/memory/kind.js'
 import { asCas } from '../../src/store/view/cas.js'
 import { asKeyed } from '../../src/store/view/keyed.js'
 import { Resources } from '../../src/work/resources.js'
+import { drawnBytes } from '../drawn.js'
 import { TestClient } from '../server/client.js'
 
 export const CAS = 'build.bazel.remote.execution.v2.ContentAddressableStorage'
@@ -175,7 +175,7 @@ export const blobOf = (content: string | Buffer, digestFunction: DigestFunction 
   return { bytes, digest: Digest.of(bytes, digestFunction) }
 }
 
-export const randomBlob = (sizeBytes: number): Blob => blobOf(randomBytes(sizeBytes))
+export const randomBlob = (sizeBytes: number): Blob => blobOf(drawnBytes(sizeBytes))
 
 export const wire = ({ hash, sizeBytes }: Digest): { hash: string; sizeBytes: number } => ({ hash, sizeBytes })
 

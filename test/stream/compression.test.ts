@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { Readable, Writable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { brotliCompressSync, constants, deflateRawSync, deflateSync } from 'node:zlib'
@@ -11,6 +10,7 @@ import { collect, deliver } from '../../src/stream/collect.js'
 import { compressionOf } from '../../src/stream/compression/compression.js'
 import { CompressContext, CompressParameter, compressBound } from '../../src/stream/compression/libzstd.js'
 import { join } from '../../src/stream/join.js'
+import { drawnBytes } from '../drawn.js'
 import { cut, LentFeed } from '../store/blobs.js'
 import { during } from '../until.js'
 
@@ -71,7 +71,7 @@ const zstdFrame = (bytes: Buffer, set: (context: CompressContext) => void = () =
 }
 
 t.test('compressed content is restored, by stage and synchronously, in chunks of any size', async (t) => {
-  const blobs = [Buffer.alloc(0), Buffer.from('a'), randomBytes(300_000), Buffer.alloc(3_000_000, 'text ')]
+  const blobs = [Buffer.alloc(0), Buffer.from('a'), drawnBytes(300_000), Buffer.alloc(3_000_000, 'text ')]
   for (const { name } of compressors) {
     for (const blob of blobs) {
       const staged = await collect([inChunks(blob, 100_000), named(name).compress()], limits)
@@ -100,7 +100,7 @@ t.test('any bytes survive any chunking', async () => {
 })
 
 t.test('a decoder continues with its reader if the input ends while the reader is full', async (t) => {
-  const data = Buffer.from(randomBytes(1024 * 1024).toString('hex'))
+  const data = Buffer.from(drawnBytes(1024 * 1024).toString('hex'))
   for (const compressor of compressors) {
     const wire = compressionOf(compressor).compressBytes(data)
     const chunks: Buffer[] = []
@@ -120,7 +120,7 @@ t.test('a decoder continues with its reader if the input ends while the reader i
 
 t.test('CMP-06: zstd of several frames, without content size, with skippable frames, of any level', async (t) => {
   const a = Buffer.alloc(200_000, 'one ')
-  const b = randomBytes(15_000)
+  const b = drawnBytes(15_000)
   const skippable = Buffer.concat([Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0]), Buffer.from('xyz')])
   const sizeless = (context: CompressContext) => context.setParameter(CompressParameter.contentSizeFlag, 0)
   const level = (value: number) => (context: CompressContext) =>
@@ -159,7 +159,7 @@ t.test('a frame with a window above 8 MiB is refused before its window is alloca
 
 t.test('synchronous decoding accepts only content of the exact length', async (t) => {
   const { decompressBytes = () => undefined } = named('ZSTD')
-  const blob = Buffer.concat([Buffer.alloc(5000, 'text '), randomBytes(5000)])
+  const blob = Buffer.concat([Buffer.alloc(5000, 'text '), drawnBytes(5000)])
   const frame = zstdFrame(blob)
   t.ok(decompressBytes(frame, blob.length)?.equals(blob))
   t.ok(decompressBytes(Buffer.concat([frame, frame]), 2 * blob.length)?.equals(Buffer.concat([blob, blob])))
@@ -178,7 +178,7 @@ t.test('synchronous decoding accepts only content of the exact length', async (t
 })
 
 t.test('CMP-07, BUB-11: truncated, corrupt, and followed by garbage', async (t) => {
-  const blob = Buffer.concat([Buffer.alloc(5000, 'text '), randomBytes(5000)])
+  const blob = Buffer.concat([Buffer.alloc(5000, 'text '), drawnBytes(5000)])
   const whole = {
     ZSTD: zstdFrame(blob, (context) => context.setParameter(CompressParameter.checksumFlag, 1)),
     DEFLATE: deflateRawSync(blob),
@@ -222,7 +222,7 @@ t.test('CMP-08, BUB-12: a decoder produces no more than its reader consumes', as
 })
 
 t.test('a zstd feed discarded while its content is being consumed does not disturb others', async (t) => {
-  const blob = Buffer.concat([randomBytes(200_000), Buffer.alloc(200_000, 'text ')])
+  const blob = Buffer.concat([drawnBytes(200_000), Buffer.alloc(200_000, 'text ')])
   const waiting: (() => void)[] = []
   const begin = (feed: BlobFeed): { readonly pieces: Buffer[]; readonly over: Promise<unknown> } => {
     const pieces: Buffer[] = []

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
@@ -9,6 +8,7 @@ import { parseConfig } from '../../../src/config/load.js'
 import { silentLog } from '../../../src/log/log.js'
 import { cacheKinds } from '../../../src/service/http-cache/kinds/kinds.js'
 import { checkFolder } from '../../../src/store/kinds/filesystem/check-folder.js'
+import { drawnBytes } from '../../drawn.js'
 import { TestClient } from '../../server/client.js'
 import { messagesOf, read, uploadName, write } from '../bytestream-client.js'
 import { randomBlob } from '../harness.js'
@@ -88,7 +88,7 @@ const ask = async ({ port }: Pick<Served, 'port'>, method: string, path: string,
 
 /** Two uploads by others, which are half way when the held operation of the aborted transfer goes on. */
 const besideOthers = async (served: Served, held: Held): Promise<string | undefined> => {
-  const body = randomBytes(800 * 1024)
+  const body = drawnBytes(800 * 1024)
   const sent = request({
     ...{ port: served.port, host: '127.0.0.1', method: 'PUT', path: `/opaque/${hashOf(body)}`, agent: false },
     headers: { 'content-length': body.length },

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -6,6 +6,7 @@ import { compressors } from '../../../src/reapi/compressor.js'
 import { Digest } from '../../../src/reapi/digest.js'
 import type { CacheKindName } from '../../../src/service/http-cache/kinds/kinds.js'
 import { zstdCompress } from '../../../src/stream/compression/zstd.js'
+import { drawnBytes } from '../../drawn.js'
 import type { TestClient } from '../../server/client.js'
 import { messagesOf, openWrite, uploadName } from '../bytestream-client.js'
 import { SHA256 } from '../harness.js'
@@ -51,7 +52,7 @@ const rawHttp = ({ port }: Server, head: string, body: Buffer): Transfer => {
 const putting =
   (path: (bytes: Buffer) => string) =>
   (server: Server): Transfer => {
-    const bytes = randomBytes(WHOLE_BYTES)
+    const bytes = drawnBytes(WHOLE_BYTES)
     return rawHttp(
       server,
       `PUT ${path(bytes)} HTTP/1.1\r\ncontent-length: ${WHOLE_BYTES}`,
@@ -78,7 +79,7 @@ const ofCall = ({ response, cancel }: { readonly response: Promise<unknown>; can
 })
 
 const writing = (server: Server, isCompressed: boolean): Transfer => {
-  const bytes = randomBytes(WHOLE_BYTES)
+  const bytes = drawnBytes(WHOLE_BYTES)
   const digest = Digest.of(bytes, SHA256)
   const compressor = isCompressed ? compressors.find(({ name }) => name === 'ZSTD') : undefined
   const name = uploadName(digest, { instanceName: 'main', ...(compressor && { compressor }) })
@@ -94,12 +95,12 @@ const FETCH = 'build.bazel.remote.asset.v1.Fetch'
 const wire = (bytes: Buffer) => ({ hash: hashOf(bytes), sizeBytes: bytes.length })
 
 /** Blobs that are there, for calls that read them. */
-export const split = randomBytes(1024 * 1024)
+export const split = drawnBytes(1024 * 1024)
 
 /** An origin of assets, which sends most of a file and then nothing. */
 export const openOrigin = async () => {
   const origin = createServer((_, response) => {
-    response.writeHead(200, { 'content-length': WHOLE_BYTES }).write(randomBytes(SENT_BYTES))
+    response.writeHead(200, { 'content-length': WHOLE_BYTES }).write(drawnBytes(SENT_BYTES))
   })
   origin.listen(0, '127.0.0.1')
   await once(origin, 'listening')
@@ -109,7 +110,7 @@ export const openOrigin = async () => {
 
 /** The origin fails, and then the client leaves. */
 const downloading = ({ client, origin }: Server): Transfer => {
-  const uris = [`http://127.0.0.1:${origin.port}/${randomBytes(8).toString('hex')}`]
+  const uris = [`http://127.0.0.1:${origin.port}/${drawnBytes(8).toString('hex')}`]
   const { over, abort } = ofCall(client.unary(`${FETCH}/FetchBlob`, { instanceName: 'main', uris }))
   return {
     over,
@@ -126,7 +127,7 @@ export const ways: Readonly<Record<string, (server: Server) => Transfer>> = {
     Object.entries(pathOf).map(([kind, path]) => [`a PUT of ${kind}`, putting((bytes) => `/${kind}${path(bytes)}`)]),
   ),
   'a PUT without a length': (server) => {
-    const body = randomBytes(SENT_HTTP_BYTES)
+    const body = drawnBytes(SENT_HTTP_BYTES)
     const chunk = Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n')])
     return rawHttp(server, `PUT /opaque/${hashOf(body)} HTTP/1.1\r\ntransfer-encoding: chunked`, chunk)
   },
@@ -142,7 +143,7 @@ export const ways: Readonly<Record<string, (server: Server) => Transfer>> = {
   },
   'a BatchUpdateBlobs': ({ client }) => {
     const requests = [1000, 100_000, 400_000].map((length) => {
-      const data = randomBytes(length)
+      const data = drawnBytes(length)
       return { digest: wire(data), data }
     })
     return ofCall(client.unary(`${CAS}/BatchUpdateBlobs`, { instanceName: 'main', requests }))

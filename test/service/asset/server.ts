@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,6 +7,7 @@ import { assemble } from '../../../src/assembly/main.js'
 import { systemClock } from '../../../src/base/clock.js'
 import { loadConfig } from '../../../src/config/load.js'
 import { silentLog } from '../../../src/log/log.js'
+import { drawnBytes } from '../../drawn.js'
 import { TestClient } from '../../server/client.js'
 
 export const FETCH = 'build.bazel.remote.asset.v1.Fetch'
@@ -93,4 +94,4 @@ export const assetServer = async (
 /** Options that let downloads reach an origin of this file. */
 export const from = (...ports: number[]) => ({ allow: ['127.0.0.1'], allow_addresses: ['127.0.0.0/8'], ports })
 
-export const random = (sizeBytes: number): Buffer => randomBytes(sizeBytes)
+export const random = (sizeBytes: number): Buffer => drawnBytes(sizeBytes)

@@ -1,5 +1,4 @@
 /** What connections do to HTTP caches: TLS, certificates of clients, a thousand that are idle, and a proxy that was deceived. */
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
@@ -9,6 +8,7 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { scratchFolder } from '../../clients/scratch.js'
+import { drawnBytes } from '../../drawn.js'
 import { Authority, type Issued } from '../../tls/authority.js'
 import { KIB, MIB, serveCaches, streamed } from './harness.js'
 
@@ -52,7 +52,7 @@ t.test('over TLS with the certificate of the client: one connection, bodies of e
   t.teardown(() => agent.destroy())
   const ports = new Set<number | undefined>()
   for (const size of [0, 1, 5000, 300 * KIB, 5 * MIB]) {
-    const bytes = randomBytes(size)
+    const bytes = drawnBytes(size)
     const options = { ...trust, cert, key, agent, path: `/c/${size}` }
     const put = await ask({ ...options, method: 'PUT', headers: { expect: '100-continue' } }, bytes)
     t.equal(put.status, 200)
@@ -103,7 +103,7 @@ t.test('a thousand connections that do nothing, half of them inside a request, h
   t.teardown(() => {
     for (const socket of sockets) socket.destroy()
   })
-  const body = randomBytes(MIB)
+  const body = drawnBytes(MIB)
   t.equal((await ask('PUT', '/c/k', { body })).status, 200)
   for (let at = 0; at < 500; at++) {
     sockets.push(await raw(port, 'GET /c/none HTTP/1.1\r\nhost: x\r\n\r\n'), await raw(port, 'GET /c/k HTTP/1.1\r\nho'))

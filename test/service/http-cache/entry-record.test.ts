@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { codec } from '../../../src/proto/codec.js'
 import { Digest } from '../../../src/reapi/digest.js'
 import { digestFunctions } from '../../../src/reapi/digest-function.js'
 import { decodeEntry, encodeEntry, keyOfEntry } from '../../../src/service/http-cache/entry-record.js'
+import { drawnBytes } from '../../drawn.js'
 
 const recordCodec = codec('remexec.record.v1.Record')
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
@@ -12,7 +12,7 @@ const MAGIC_BYTES = 6
 
 t.test('a short body is written as the codec writes it, and read back', (t) => {
   for (const length of [0, 1, 127, 128, 4096]) {
-    const inline = randomBytes(length)
+    const inline = drawnBytes(length)
     const encoded = encodeEntry(key, { inline }, {}, undefined)
     t.ok(encoded.subarray(MAGIC_BYTES).equals(recordCodec.encode({ content: inline })), `${length} bytes`)
     t.ok(decodeEntry(key, encoded).inline.equals(inline))
@@ -21,7 +21,7 @@ t.test('a short body is written as the codec writes it, and read back', (t) => {
 })
 
 t.test('fields, identity and larger bodies', (t) => {
-  const digest = Digest.of(randomBytes(10), digestFunctions.SHA256)
+  const digest = Digest.of(drawnBytes(10), digestFunctions.SHA256)
   const fields = { artifactTag: 'tag' }
   t.match(decodeEntry(key, encodeEntry(key, { digest }, fields, 'ann')), { digest: { key: digest.key }, fields })
   const inline = Buffer.from('body')

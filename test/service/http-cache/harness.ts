@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
@@ -7,6 +6,7 @@ import type { Test } from 'tap'
 import { assemble } from '../../../src/assembly/main.js'
 import { ManualClock } from '../../../src/base/clock.js'
 import { parseConfig } from '../../../src/config/load.js'
+import { drawnBytes } from '../../drawn.js'
 import { Lines } from '../../tls/lines.js'
 
 export const KIB = 1024
@@ -93,4 +93,4 @@ export const streamed = (bytes: Buffer): Readable =>
   )
 
 export const SIZES = [0, 1, 4096, 4097, 256 * KIB, 256 * KIB + 1, 3 * MIB]
-export const bodyOf = (sizeBytes: number): Buffer => randomBytes(sizeBytes)
+export const bodyOf = (sizeBytes: number): Buffer => drawnBytes(sizeBytes)

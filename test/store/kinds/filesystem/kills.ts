@@ -36,7 +36,9 @@ while (kills < count) {
       from,
       beganMs,
       ...variant,
+      // biome-ignore lint/plugin: kills at any moment
       blobs: 1000 + Math.floor(Math.random() * 1000),
+      // biome-ignore lint/plugin: kills at any moment
       afterMs: Math.random() * 60,
     }
     const { written, emptied, copiedBlobs, copiedRemovals, movedBlobs, evicted } = await killWriter(options)

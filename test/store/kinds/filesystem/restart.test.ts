@@ -1,5 +1,4 @@
 import { fork } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { copyFile, mkdir, open, readdir, readFile, rm, stat, truncate, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,6 +9,7 @@ import { Code, StatusError } from '../../../../src/base/status-error.js'
 import { textLog } from '../../../../src/log/log.js'
 import type { Digest } from '../../../../src/reapi/digest.js'
 import { missingOf } from '../../../../src/store/contract/store.js'
+import { drawnBytes } from '../../../drawn.js'
 import { until } from '../../../until.js'
 import { bytesOf, call, digestOf, get, isPresent, put, putAll } from '../../blobs.js'
 import { rejects } from '../../suite.js'
@@ -131,7 +131,7 @@ const pathOf = async (folder: string, { hash }: Digest): Promise<string> => {
 /** As after another start of the machine. */
 const reboot = async (folder: string): Promise<void> => {
   const index = await open(join(folder, 'content', 'index'), 'r+')
-  await index.write(randomBytes(16), 0, 16, 4)
+  await index.write(drawnBytes(16), 0, 16, 4)
   await index.close()
 }
 
