@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.js'
 import { StatusError } from '../base/status-error.js'
+import { guardedImmediate } from '../base/timers.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
 import type { LoggedLine } from '../log/sendable.js'
@@ -97,7 +98,7 @@ export class Hearing {
     }
     const answers = [answer]
     this.#answers.set(thread, answers)
-    setImmediate(() => {
+    guardedImmediate(() => {
       this.#answers.delete(thread)
       post(thread, { kind: 'answers', answers })
     })

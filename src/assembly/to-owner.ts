@@ -1,5 +1,5 @@
 import { StatusError } from '../base/status-error.js'
-import { guardedTimeout } from '../base/timers.js'
+import { guardedImmediate, guardedTimeout } from '../base/timers.js'
 import type { Digest } from '../reapi/digest.js'
 import type { Call } from '../rpc/call.js'
 import { RecordPacker } from '../rpc/packed-records.js'
@@ -181,7 +181,7 @@ export class ToOwner {
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
-    setImmediate(() => {
+    guardedImmediate(() => {
       if (this.#isScheduled) this.#report()
     })
   }

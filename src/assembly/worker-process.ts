@@ -102,14 +102,19 @@ const begin = async (request: StartWorker): Promise<void> => {
 const stop = async (drainMs: number): Promise<void> => {
   if (isStopping) return
   isStopping = true
+  await end(drainMs, 0)
+}
+
+const end = async (drainMs: number, status: number): Promise<never> => {
   const worker = await starting?.catch(() => undefined)
   try {
     await worker?.close(drainMs)
-    await stopTraces()
+    // A worker whose server has gone makes way for those of the next one.
+    if (status === 0) await stopTraces()
   } catch (error) {
     log.error('a worker could not stop cleanly', { error })
   }
-  process.exit(0)
+  process.exit(status)
 }
 
 process.on('message', (message: ToWorkerProcess) => {
@@ -126,10 +131,5 @@ process.on('SIGTERM', () => void stop(DRAIN_MS))
 process.once('disconnect', () => {
   if (process.exitCode === 1) return
   isStopping = true
-  const end = async (): Promise<void> => {
-    const worker = await starting?.catch(() => undefined)
-    await worker?.close(0)
-  }
-  const ended = (): never => process.exit(1)
-  void end().then(ended, ended)
+  inBackground(end(0, 1), log, 'the end of a worker')
 })

@@ -78,6 +78,7 @@ const wasNotWritten = (buffer: Buffer): void => {
 const fail = (problem: string, buffer?: Buffer): never => {
   const before = buffer && releasedBy.get(buffer)
   const error = new Error(before === undefined ? problem : `${problem}. It was given back by:\n${before}`)
+  // biome-ignore lint/plugin: it is to end the process
   queueMicrotask(() => {
     throw error
   })

@@ -1,7 +1,7 @@
 /**
- * Timers of a process that serves. Node ends the process if the callback of a timer throws or its promise rejects without a
- * handler, although no call failed. Here such a failure is given to the process, which logs it, and the timer goes on.
- * A lint rule keeps `setTimeout` and `setInterval` out of other files.
+ * Timers of a process that serves, and work for the end of a turn. Node ends the process if such a callback throws or its
+ * promise rejects without a handler, although no call failed. Here the failure is given to the process, which logs it, and
+ * the timer goes on. A lint rule keeps Node's own functions out of other files.
  */
 
 /** How often the failures of one timer are reported: some tick fifty times a second. */
@@ -9,7 +9,8 @@ const REPORT_PERIOD_MS = 60_000
 
 export interface TimerFailure {
   readonly error: unknown
-  readonly periodMs: number
+  /** Undefined for work at the end of a turn. */
+  readonly periodMs: number | undefined
   /** Failures since the last report. */
   readonly count: number
 }
@@ -31,7 +32,7 @@ class Reports {
   #reportedMs = Number.NEGATIVE_INFINITY
   #count = 0
 
-  add(error: unknown, periodMs: number): void {
+  add(error: unknown, periodMs?: number): void {
     if (report === undefined) throw error
     this.#count += 1
     const nowMs = performance.now()
@@ -44,11 +45,13 @@ class Reports {
 
 /** Timers that run once share their reports, because each is an object of its own. */
 const once = new Reports()
+/** The same for work at the end of a turn. */
+const turns = new Reports()
 
 class Guarded {
   constructor(
     readonly work: () => unknown,
-    readonly periodMs: number,
+    readonly periodMs: number | undefined,
     readonly reports: Reports,
   ) {}
 }
@@ -62,6 +65,15 @@ const run = ({ work, periodMs, reports }: Guarded): void => {
   }
 }
 
+/** Without an object of its own, because some connections do this in every turn. */
+const runOnce = (work: () => void): void => {
+  try {
+    work()
+  } catch (error) {
+    turns.add(error)
+  }
+}
+
 /** Like `setTimeout`. */
 export const guardedTimeout = (work: () => unknown, delayMs: number): NodeJS.Timeout =>
   // biome-ignore lint/plugin: the guarded one is this one
@@ -71,3 +83,14 @@ export const guardedTimeout = (work: () => unknown, delayMs: number): NodeJS.Tim
 export const guardedInterval = (tick: () => unknown, periodMs: number): NodeJS.Timeout =>
   // biome-ignore lint/plugin: the guarded one is this one
   setInterval(run, periodMs, new Guarded(tick, periodMs, new Reports()))
+
+/** Like `setImmediate`. */
+export const guardedImmediate = (work: () => void): NodeJS.Immediate =>
+  // biome-ignore lint/plugin: the guarded one is this one
+  setImmediate(runOnce, work)
+
+/** Calls `work` in this turn, once all promises have settled as far as they can. */
+export const guardedAfterPromises = (work: () => void): void => {
+  // biome-ignore lint/plugin: it cannot throw
+  queueMicrotask(() => process.nextTick(runOnce, work))
+}

@@ -1,3 +1,5 @@
+import { guardedImmediate } from './timers.js'
+
 /**
  * Monotonic time in milliseconds, read once per turn of the event loop. Reading the clock takes 47 ns, and a
  * call that uses two stores would read it six times: the bench case `FindMissingBlobs(1)` takes 5.7 us of CPU with this
@@ -18,7 +20,7 @@ export const freshMs = (): number => {
   if (!isForgetting) {
     isForgetting = true
     // Runs after the work of this turn and before the loop sleeps. Otherwise the time would stay until the loop wakes.
-    setImmediate(forget)
+    guardedImmediate(forget)
   }
   return ms
 }

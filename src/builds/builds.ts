@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import type { Clock } from '../base/clock.js'
 import { fileFailure, inWords } from '../base/errno.js'
 import { StatusError } from '../base/status-error.js'
+import { guardedImmediate } from '../base/timers.js'
 import { lockFolder } from '../files/folder-lock.js'
 import type { Log } from '../log/log.js'
 import { boundedMap, LANES } from '../work/bounded-map.js'
@@ -366,7 +367,7 @@ export class Builds {
       if (entry === undefined) return
       this.#forget(entry)
     }
-    this.#cleaningOn ??= setImmediate(() => {
+    this.#cleaningOn ??= guardedImmediate(() => {
       this.#cleaningOn = undefined
       if (!this.#isClosed) this.#clean()
     })

@@ -56,7 +56,7 @@ export const goCache: Command = {
           const release = await turns.acquire('a request', lasting.signal)
           const answered = cache.get(request).then(answer, failed)
           // Without a reader of its answers, the command ends by the failure of its input.
-          void answered.then(release, (error: Error) => {
+          answered.then(release, (error: Error) => {
             release()
             process.stdin.destroy(error)
           })

@@ -147,7 +147,8 @@ const runImport = async (
 ): Promise<number> => {
   const abort = new AbortController()
   const stopSignal = firstStopSignal()
-  void stopSignal.then(() => abort.abort())
+  const stop = (): void => abort.abort()
+  stopSignal.then(stop, stop)
   const log = processLog('warn', process.env, console.errors)
   // Imported here, because a plan does not need the modules of the stores, and other commands should be fast.
   const { openInstance } = await import('../assembly/open-instance.js')

@@ -11,7 +11,9 @@ const REPORT_PERIOD_MS = 60_000
  */
 export const surviveFailures = (log: Log): void => {
   reportTimerFailures(({ error, periodMs, count }) =>
-    log.error('a periodic task failed', { everyMs: periodMs, count, error: traceOf(error) }),
+    periodMs === undefined
+      ? log.error('a task at the end of a turn failed', { count, error: traceOf(error) })
+      : log.error('a periodic task failed', { everyMs: periodMs, count, error: traceOf(error) }),
   )
   let reportedMs = Number.NEGATIVE_INFINITY
   let count = 0

@@ -1,4 +1,4 @@
-import { guardedTimeout } from '../base/timers.js'
+import { guardedImmediate, guardedTimeout } from '../base/timers.js'
 
 export interface Output {
   readonly isTTY?: boolean
@@ -38,7 +38,7 @@ export class GatheredOutput implements Output {
   write(text: string): void {
     if (this.#isPaused) {
       this.#isPaused = false
-      setImmediate(this.#writeSome)
+      guardedImmediate(this.#writeSome)
     }
     // Here and in `flush`, because a secret may be learned or forgotten while its line waits.
     this.#text += this.#shown(text)
@@ -55,8 +55,8 @@ export class GatheredOutput implements Output {
   readonly #writeSome = (): void => {
     this.#isPaused = this.#text === ''
     if (this.#isPaused) return
-    this.flush()
-    // Does not keep the process alive; the last lines are flushed at its exit.
+    // Does not keep the process alive; the last lines are flushed at its exit. Set first, because a write may fail.
     guardedTimeout(this.#writeSome, INTERVAL_MS).unref()
+    this.flush()
   }
 }

@@ -37,15 +37,17 @@ export const join = (stages: readonly Stage[], signal?: AbortSignal): Promise<vo
     let previous: Stage | undefined
     for (const stage of stages) {
       stage.on('error', fail)
-      if (stage.closed) queueMicrotask(() => close(stage))
-      else stage.once('close', () => close(stage))
+      if (!stage.closed) stage.once('close', () => close(stage))
       if (previous instanceof Readable && stage instanceof Writable) previous.pipe(stage)
       previous = stage
     }
-    if (signal === undefined) return
-    shareable(signal)
-    if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
+    if (signal !== undefined) {
+      shareable(signal)
+      if (signal.aborted) abort()
+      else signal.addEventListener('abort', abort, { once: true })
+    }
+    // Those that had closed before; the others are told by their event.
+    for (const stage of stages) if (stage.closed) close(stage)
   })
 
 const closedEarly = (): StatusError => new StatusError('INTERNAL', 'a stage of the transfer closed before its end')

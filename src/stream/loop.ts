@@ -1,6 +1,7 @@
 import { Duplex } from 'node:stream'
 import { StatusError } from '../base/status-error.js'
 import { TimeSlices } from '../work/time-slices.js'
+import { closeAfter } from './call-back.js'
 import { STAGE_BYTES } from './path.js'
 
 /** The chunks that a loop reads. A second iteration continues where the first one stopped. */
@@ -66,7 +67,7 @@ export class Loop extends Duplex {
     this.#abort?.abort()
     this.#wake()
     if (this.#running === undefined) callback(error)
-    else void this.#running.then(() => callback(error))
+    else closeAfter(this.#running, error, callback)
   }
 
   #goOn(): void {

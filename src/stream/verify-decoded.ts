@@ -4,10 +4,11 @@ import type { CompressorName } from '../reapi/compressor.js'
 import type { Digest } from '../reapi/digest.js'
 import { BlobCheck } from './blob-check.js'
 import { Branch } from './branch.js'
+import { callBackAfter, closeAfter } from './call-back.js'
 import { compressionOf } from './compression/compression.js'
 import { Drain } from './drain.js'
 import { STAGE_BYTES } from './path.js'
-import { repaired, Verify, type VerifyOptions, type Witness } from './verify.js'
+import { rejection, Verify, type VerifyOptions, type Witness } from './verify.js'
 
 /**
  * Passes compressed bytes on, and checks their decompressed content like Verify. Holds the last chunk back
@@ -35,7 +36,7 @@ export class VerifyDecoded extends Transform {
     this.#held = chunk
     const pass = (): void => {
       if (this.#decoding.isLive) callback(null, before)
-      else void this.#failure().then(callback)
+      else callBackAfter(this, this.#decoded(), callback)
     }
     if (this.#decoding.write(chunk)) pass()
     else this.#decoding.onReady(pass)
@@ -43,22 +44,22 @@ export class VerifyDecoded extends Transform {
 
   override _flush(callback: TransformCallback): void {
     this.#decoding.end()
-    void this.#failure().then((error) => callback(error, this.#held))
+    callBackAfter(this, this.#decoded(), (error) => callback(error, this.#held))
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#decoding.destroy(error ?? undefined)
-    void this.#decoding.outcome.then(() => callback(error))
+    closeAfter(this.#decoding.outcome, error, callback)
   }
 
-  /** Waits for the decoding. Returns the fault of the blob, or null. */
-  async #failure(): Promise<StatusError | null> {
+  /** Waits for the decoding. Rejects with the fault of the blob. */
+  async #decoded(): Promise<void> {
     const error = await this.#decoding.outcome
-    if (error === undefined) return null
-    if (this.#fault === 'client') return error
-    if (isStatus(error, 'DATA_LOSS')) return repaired(error, this.#repair)
-    if (!isStatus(error, 'INVALID_ARGUMENT')) return error
+    if (error === undefined) return
+    if (this.#fault === 'client') throw error
+    if (isStatus(error, 'DATA_LOSS')) return rejection(error, this.#repair)
+    if (!isStatus(error, 'INVALID_ARGUMENT')) throw error
     const lost = `the bytes kept for blob ${this.#digest.key} cannot be decompressed`
-    return repaired(new StatusError('DATA_LOSS', lost, { cause: error }), this.#repair)
+    return rejection(new StatusError('DATA_LOSS', lost, { cause: error }), this.#repair)
   }
 }

@@ -2,6 +2,7 @@ import { Transform, type TransformCallback } from 'node:stream'
 import { StatusError } from '../base/status-error.js'
 import type { Digest } from '../reapi/digest.js'
 import { type BlobCheck, type BlobCheckOptions, mismatch } from './blob-check.js'
+import { callBackAfter } from './call-back.js'
 import { STAGE_BYTES } from './path.js'
 
 export interface VerifyOptions extends BlobCheckOptions {
@@ -48,17 +49,17 @@ export class Verify extends Transform {
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
     const error = this.#check.update(chunk)
-    if (error !== undefined) void repaired(error, this.#repair).then(callback)
+    if (error !== undefined) callBackAfter(this, rejection(error, this.#repair), callback)
     else {
       const seen = this.#witness?.passed(chunk, this.#check)
       if (seen === undefined) callback(null, chunk)
-      else void seen.then(() => callback(null, chunk))
+      else callBackAfter(this, seen, (error) => callback(error, chunk))
     }
   }
 
   override _flush(callback: TransformCallback): void {
     const error = this.#check.end()
-    if (error !== undefined) void repaired(error, this.#repair).then(callback)
+    if (error !== undefined) callBackAfter(this, rejection(error, this.#repair), callback)
     else {
       this.#witness?.ended()
       callback()
@@ -78,6 +79,11 @@ export const faultOf = (
   const found = checksHash ? digest.function.hash(bytes) : digest.hash
   if (found === digest.hash) return undefined
   return mismatch(digest, `${digest.function.name} ${digest.hash}`, found, fault)
+}
+
+/** Rejects with the error to report, after the repair. */
+export const rejection = async (error: StatusError, repair: VerifyOptions['repair']): Promise<never> => {
+  throw await repaired(error, repair)
 }
 
 /** Runs the repair and returns the error to report. */

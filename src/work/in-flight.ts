@@ -6,7 +6,7 @@ export class InFlight {
   /** Counts `work` until it settles. It should not reject; if it does, the rejection is logged as one that nobody handles. */
   during(work: Promise<void>): void {
     this.begin()
-    void work.then(
+    work.then(
       () => this.end(),
       (error: unknown) => {
         this.end()

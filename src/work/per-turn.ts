@@ -1,3 +1,5 @@
+import { guardedImmediate } from '../base/timers.js'
+
 /**
  * Spreads work over turns of the event loop: at most `most` pieces begin in a turn, and the others in later turns, in
  * order. For work whose first steps are expensive and arrive in bursts, because one read of a socket may bring hundreds.
@@ -34,18 +36,22 @@ export class PerTurn {
   #count(): void {
     if (this.#isCounting) return
     this.#isCounting = true
-    setImmediate(this.#nextTurn)
+    guardedImmediate(this.#nextTurn)
   }
 
   readonly #nextTurn = (): void => {
     this.#isCounting = false
     this.#begun = 0
-    for (const begin of this.#waiting) {
-      if (this.#begun >= this.#most) break
-      this.#waiting.delete(begin)
-      this.#begun++
-      begin()
+    try {
+      for (const begin of this.#waiting) {
+        if (this.#begun >= this.#most) break
+        this.#waiting.delete(begin)
+        this.#begun++
+        begin()
+      }
+    } finally {
+      // Also after one that throws: the others begin in the next turn.
+      if (this.#begun > 0 || this.#waiting.size > 0) this.#count()
     }
-    if (this.#begun > 0 || this.#waiting.size > 0) this.#count()
   }
 }

@@ -1,3 +1,5 @@
+import { guardedAfterPromises, guardedImmediate } from '../base/timers.js'
+
 /**
  * Prevents long work from blocking the event loop. Work calls `step` between its parts, and waits for a later turn once
  * all users of the slices together have run for `sliceMs`. Waiting users go on one after the other, so that a turn
@@ -16,7 +18,7 @@ export class TimeSlices {
   step(): Promise<void> | undefined {
     if (this.#hasTime()) return undefined
     return new Promise((resolve) => {
-      if (this.#waiting.push(resolve) === 1) setImmediate(this.#begin)
+      if (this.#waiting.push(resolve) === 1) guardedImmediate(this.#begin)
     })
   }
 
@@ -34,6 +36,6 @@ export class TimeSlices {
     this.#waiting.shift()?.()
     if (this.#waiting.length === 0) return
     // Node calls back once all promises of the resumed user have settled as far as they can.
-    queueMicrotask(() => process.nextTick(() => (this.#hasTime() ? this.#next() : setImmediate(this.#begin))))
+    guardedAfterPromises(() => (this.#hasTime() ? this.#next() : void guardedImmediate(this.#begin)))
   }
 }

@@ -1,6 +1,13 @@
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
-import { guardedInterval, guardedTimeout, reportTimerFailures, type TimerFailure } from '../../src/base/timers.js'
+import {
+  guardedAfterPromises,
+  guardedImmediate,
+  guardedInterval,
+  guardedTimeout,
+  reportTimerFailures,
+  type TimerFailure,
+} from '../../src/base/timers.js'
 
 /** Reports go to `to` until the test ends. */
 const reporting = (to: (failure: TimerFailure) => void, periodMs?: number): void => {
@@ -68,4 +75,32 @@ t.test('a timeout that throws does not end the process and is reported', async (
     }, 2)
   })
   t.match(failure, { error: { message: 'broken' }, periodMs: 2, count: 1 })
+})
+
+for (const [name, later] of Object.entries({ guardedImmediate, guardedAfterPromises }))
+  t.test(`work at the end of a turn that throws does not end the process and is reported: ${name}`, async (t) => {
+    const failure = await new Promise<TimerFailure>((resolve) => {
+      reporting(resolve, 0)
+      later(() => {
+        throw new Error('broken')
+      })
+    })
+    t.match(failure, { error: { message: 'broken' }, periodMs: undefined, count: 1 })
+  })
+
+t.test('work after promises runs when those of the turn have settled, and before the next turn', async (t) => {
+  const order: string[] = []
+  await new Promise<void>((resolve) => {
+    guardedImmediate(() => {
+      order.push('turn')
+      resolve()
+    })
+    guardedAfterPromises(() => order.push('after promises'))
+    const steps = async (): Promise<void> => {
+      for (let step = 0; step < 5; step++) await undefined
+      order.push('promises')
+    }
+    steps().catch(t.fail)
+  })
+  t.same(order, ['promises', 'after promises', 'turn'])
 })

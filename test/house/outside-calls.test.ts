@@ -4,6 +4,14 @@ import { findingsIn } from './findings.js'
 const REFUSED: readonly (readonly [what: string, text: string, said: RegExp])[] = [
   ['a bare timeout', 'setTimeout(() => {}, 1)', /guardedTimeout/],
   ['a bare interval', 'const timer = setInterval(() => {}, 1).unref()\nclearInterval(timer)', /guardedInterval/],
+  ['work at the end of a turn', 'setImmediate(() => {})', /guardedImmediate/],
+  ['the same with a value', 'setImmediate(work, 1)', /guardedImmediate/],
+  ['work after promises', 'queueMicrotask(work)', /guardedAfterPromises/],
+  ['a tick', 'process.nextTick(work, 1)', /guardedAfterPromises/],
+  ['a promise whose rejection is lost', 'void work().then(callback)', /A rejection is lost/],
+  ['the same of an object', 'const end = () => void this.#work?.then(callback)\nend()', /A rejection is lost/],
+  ['the same in parentheses', 'if (isLive) void (await work()).over.then(callback)', /A rejection is lost/],
+  ['a promise with one handler', 'const work = async (): Promise<void> => {}\nwork().then(work)', /noFloatingPromises/],
   ['a listener for the first error only', "socket.once('close', end).once('error', end)", /A second 'error'/],
   ['the memory that may not be readable', 'const { rss } = process.memoryUsage()\nuse(rss)', /base\/memory-usage/],
   ['its resident part', 'use(process.memoryUsage.rss())', /base\/memory-usage/],
@@ -31,6 +39,10 @@ socket.once('close', end).on('error', end)
 child.send(message, () => {})
 process.send?.(message, undefined, undefined, () => {})
 port.send(message)
-void work().then(release, release)`
+work().then(release, release)
+guardedImmediate(work)
+await setImmediate()
+setImmediate().then(release, release)
+void values.length`
   t.same(findingsIn(t, 'src', [text]), [''])
 })

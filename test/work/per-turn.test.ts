@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
+import { reportTimerFailures } from '../../src/base/timers.js'
 import { PerTurn } from '../../src/work/per-turn.js'
 
 /** Begins `count` pieces, as many at once as may, and returns how many began in each turn. */
@@ -51,4 +52,20 @@ t.test('a piece that is dropped never begins and takes no place', async (t) => {
   turns.forget(dropped)
   await setImmediate()
   t.same(begun, ['second'])
+})
+
+t.test('the pieces behind one that throws begin in the next turn', async (t) => {
+  const failures: unknown[] = []
+  reportTimerFailures(({ error }) => failures.push(error), 0)
+  t.teardown(() => reportTimerFailures(undefined))
+  const turns = new PerTurn(2)
+  const begun: string[] = []
+  turns.wait(() => {
+    throw new Error('broken')
+  })
+  turns.wait(() => begun.push('second'))
+  turns.wait(() => begun.push('third'))
+  for (let turn = 0; turn < 4; turn++) await setImmediate()
+  t.same(begun, ['second', 'third'])
+  t.match(failures, [{ message: 'broken' }])
 })

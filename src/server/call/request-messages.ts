@@ -1,3 +1,4 @@
+import { guardedImmediate } from '../../base/timers.js'
 import type { LentMessage, RequestMessages } from '../../rpc/rpc.js'
 import type { Receiver } from './wire.js'
 
@@ -48,7 +49,7 @@ export class PulledMessages implements RequestMessages, Pick<Receiver, 'message'
    * Even so, an upload is complete by its size and digest, not by its end.
    */
   halfClosed(turns = TURNS_BEFORE_END): void {
-    setImmediate(() => {
+    guardedImmediate(() => {
       if (turns > 1) {
         this.halfClosed(turns - 1)
         return

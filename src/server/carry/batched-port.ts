@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
+import { guardedImmediate } from '../../base/timers.js'
 
 /** One event between two threads: its kind, what it is about, and values. */
 export type Carried = readonly [kind: number, id: number, ...values: unknown[]]
@@ -17,7 +18,7 @@ export class BatchedPort {
   }
 
   send(event: Carried): void {
-    if (this.#waiting.push(event) === 1) setImmediate(() => this.#flush())
+    if (this.#waiting.push(event) === 1) guardedImmediate(() => this.#flush())
   }
 
   /** Copies bytes for an event. The copy belongs to the other thread once it was sent. */

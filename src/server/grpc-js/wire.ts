@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { Metadata as GrpcMetadata, type ServerInterceptingCallInterface } from '@grpc/grpc-js'
 import type { StatusError } from '../../base/status-error.js'
+import { guardedImmediate } from '../../base/timers.js'
 import type { Encoded } from '../../proto/codec.js'
 import type { Metadata } from '../../rpc/rpc.js'
 import type { Calls } from '../call/calls.js'
@@ -148,7 +149,7 @@ export class GrpcJsWire implements Wire {
    */
   #lookAgain(turns: number): void {
     this.#call.startRead()
-    if (turns > 1) setImmediate(() => this.#lookAgain(turns - 1))
+    if (turns > 1) guardedImmediate(() => this.#lookAgain(turns - 1))
   }
 }
 

@@ -30,10 +30,8 @@ export const answerNoGrpc = (
   // A POST is meant for gRPC unless it names a route.
   const isMeantForGrpc = stream.head.method === 'POST' && !requests.has(stream.head.path)
   const answered = requests.answer(exchange, isMeantForGrpc ? textAnswer(415, NO_GRPC) : undefined)
-  void answered.then(
-    () => stream.handled(),
-    () => stream.handled(),
-  )
+  const handled = (): void => stream.handled()
+  answered.then(handled, handled)
 }
 
 /** A request over HTTP/2 and its answer. */

@@ -1,4 +1,5 @@
 import { ReusedBuffers } from '../../base/reused-buffers.js'
+import { guardedImmediate } from '../../base/timers.js'
 import { HEAD_BYTES } from './frame/frame.js'
 
 /** The destination of bytes. */
@@ -30,7 +31,16 @@ let waiting: Output[] = []
 const flushAll = (): void => {
   const outputs = waiting
   waiting = []
-  for (const output of outputs) output.flush()
+  let next = 0
+  try {
+    while (next < outputs.length) outputs[next++]?.flush()
+  } finally {
+    // After one that throws, the others are flushed in the next turn.
+    if (next < outputs.length) {
+      waiting.push(...outputs.slice(next))
+      guardedImmediate(flushAll)
+    }
+  }
 }
 
 /**
@@ -178,6 +188,6 @@ export class Output {
   #wait(): void {
     if (this.#isWaiting || this.#isWriting || this.#isClosed) return
     this.#isWaiting = true
-    if (waiting.push(this) === 1) setImmediate(flushAll)
+    if (waiting.push(this) === 1) guardedImmediate(flushAll)
   }
 }

@@ -1,5 +1,6 @@
 import { Socket } from 'node:net'
 import { notePassed } from '../../base/passing-buffers.js'
+import { guardedImmediate } from '../../base/timers.js'
 import { markLike } from '../client.js'
 import type { Channel } from '../http2/output.js'
 
@@ -85,7 +86,7 @@ export class SocketChannel implements Channel {
     this.#reader.read(chunk)
     const { length } = chunk
     if (length < COUNTED_BYTES) return
-    if (this.#turnBytes === 0) setImmediate(this.#nextTurn)
+    if (this.#turnBytes === 0) guardedImmediate(this.#nextTurn)
     const before = this.#turnBytes
     this.#turnBytes += length
     if (before < TURN_BYTES && this.#turnBytes >= TURN_BYTES) this.#socket.pause()

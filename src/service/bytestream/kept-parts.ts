@@ -70,9 +70,10 @@ export class KeptParts {
     if (this.#byName.get(kept.name) === kept) this.#byName.delete(kept.name)
     if (kept.part instanceof Uint8Array) return
     // A file that cannot be deleted is deleted at the next start, as all incomplete uploads are.
-    const deletion = unlink(kept.part.path).catch(() => {})
+    const deletion: Promise<void> = unlink(kept.part.path)
+      .catch(() => {})
+      .finally(() => this.#deletions.delete(deletion))
     this.#deletions.add(deletion)
-    void deletion.then(() => this.#deletions.delete(deletion))
   }
 }
 

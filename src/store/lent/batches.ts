@@ -1,3 +1,4 @@
+import { guardedImmediate } from '../../base/timers.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Scope } from './requests.js'
 
@@ -41,7 +42,7 @@ export class Batches<Item extends { readonly digest: Digest }, Answer> {
       if (batch === undefined) {
         batch = { items: [], bytes: 0 }
         this.#open.set(scope, batch)
-        setImmediate(() => this.#flush(scope, batch))
+        guardedImmediate(() => this.#flush(scope, batch))
       }
       batch.items.push({ item, resolve, reject })
       batch.bytes += bytes

@@ -171,7 +171,7 @@ export class LentStoreServer {
   #release(leaseId: number): void {
     const lease = this.#leases.get(leaseId)
     this.#leases.delete(leaseId)
-    void lease?.then(
+    lease?.then(
       (held) => held.release(),
       () => {},
     )

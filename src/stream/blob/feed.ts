@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { StatusError } from '../../base/status-error.js'
 import { BlobCheck } from '../blob-check.js'
 import { STAGE_BYTES } from '../path.js'
-import { type PendingCheck, repaired } from '../verify.js'
+import { type PendingCheck, rejection } from '../verify.js'
 
 /**
  * Consumes bytes. They are borrowed until it returns, or until its promise settles; until then no more bytes
@@ -92,16 +92,12 @@ class CheckedFeed extends BlobFeed {
     const progress = new BlobCheck(check.digest, check)
     const take: FeedTaker = (bytes) => {
       const error = progress.update(bytes)
-      return error === undefined ? taker(bytes) : rejection(error, check)
+      return error === undefined ? taker(bytes) : rejection(error, check.repair)
     }
     await this.#feed.into(take, onStop)
     const error = progress.end()
-    if (error !== undefined) throw await repaired(error, check.repair)
+    if (error !== undefined) await rejection(error, check.repair)
   }
-}
-
-const rejection = async (error: StatusError, { repair }: PendingCheck): Promise<never> => {
-  throw await repaired(error, repair)
 }
 
 /** A feed as a stream. Copies every chunk, because stages may keep their chunks. */

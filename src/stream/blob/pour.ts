@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream'
 import { cancellation, shareable } from '../../rpc/call.js'
+import { callBackAfter, closeAfter } from '../call-back.js'
 import { join } from '../join.js'
 import { STAGE_BYTES } from '../path.js'
 import { type BlobFeed, type FeedTaker, LastTake, type OnStop } from './feed.js'
@@ -85,14 +86,14 @@ class Pouring extends Writable {
     this.#onStop = onStop
   }
 
-  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error) => void): void {
+  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
     const taken = this.#last.take(chunk)
     if (taken === undefined) callback()
-    else taken.then(() => callback(), callback)
+    else callBackAfter(this, taken, callback)
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     if (error !== null) this.#onStop?.(error)
-    void this.#last.settled().then(() => callback(error))
+    closeAfter(this.#last.settled(), error, callback)
   }
 }

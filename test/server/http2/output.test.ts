@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
+import { reportTimerFailures } from '../../../src/base/timers.js'
 import { Output } from '../../../src/server/http2/output.js'
 
 /** An output whose writes end when the test says so. */
@@ -62,4 +63,24 @@ t.test('a closed output writes nothing more, and nobody waits for it', async (t)
   await turn()
   t.equal(writes.length, 1)
   t.same([told.slice(4), rooms()], [['in flight'], 0])
+})
+
+t.test('a connection that cannot be written to does not hold up the others of the turn', async (t) => {
+  const failures: unknown[] = []
+  reportTimerFailures(({ error }) => failures.push(error), 0)
+  t.teardown(() => reportTimerFailures(undefined))
+  const broken = new Output(
+    {
+      write: () => {
+        throw new Error('broken')
+      },
+    },
+    () => {},
+  )
+  const { output, writes } = start()
+  broken.bytes(Buffer.alloc(10))
+  output.bytes(Buffer.alloc(10))
+  for (let count = 0; count < 3; count++) await turn()
+  t.match(writes, [{ sizeBytes: 10 }])
+  t.match(failures, [{ message: 'broken' }])
 })

@@ -1,3 +1,4 @@
+import type { StatusError } from '../../../base/status-error.js'
 import type { SparingLog } from '../../../log/sparing-log.js'
 import type { CompressorName } from '../../../reapi/compressor.js'
 import type { Digest } from '../../../reapi/digest.js'
@@ -72,14 +73,17 @@ export class Copies {
   #begin(digest: Digest, call: Call, wantedAs: CompressorName | undefined): Copy {
     const copy = new Copy(digest, this.#tiers, callWith(call, { signal: this.#closing.signal }), wantedAs)
     this.#underWay.push(copy)
-    void copy.over.then((failure) => {
-      this.#underWay.splice(this.#underWay.indexOf(copy), 1)
-      for (const wake of this.#waiting.splice(0)) wake()
-      // A reader reports that slow could not be opened.
-      if (failure !== undefined && copy.isOpen && isNews(failure, call))
-        this.#log.warn('a copy from the slow store to the fast one failed', { digest: digest.key, error: failure })
-    })
+    const ended = (failure: StatusError | undefined): void => this.#ended(copy, digest, call, failure)
+    copy.over.then(ended, ended)
     return copy
+  }
+
+  #ended(copy: Copy, digest: Digest, call: Call, failure: StatusError | undefined): void {
+    this.#underWay.splice(this.#underWay.indexOf(copy), 1)
+    for (const wake of this.#waiting.splice(0)) wake()
+    // A reader reports that slow could not be opened.
+    if (failure !== undefined && copy.isOpen && isNews(failure, call))
+      this.#log.warn('a copy from the slow store to the fast one failed', { digest: digest.key, error: failure })
   }
 
   /** Waits for the copy of that blob if there is one, else for any. */

@@ -4,6 +4,7 @@ import type { Call } from '../../../rpc/call.js'
 import { Blob } from '../../../stream/blob/blob.js'
 import type { BlobFile } from '../../../stream/blob/file.js'
 import { streamsOf } from '../../../stream/blob/form.js'
+import { closeAfter } from '../../../stream/call-back.js'
 import { join } from '../../../stream/join.js'
 import { discard, type ReadPath, STAGE_BYTES } from '../../../stream/path.js'
 import { chunksOf } from './copy-reader.js'
@@ -63,7 +64,7 @@ class GoingOn extends Readable {
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     if (this.#running === undefined) discard(this.#path)
     this.#controller.abort(error ?? undefined)
-    void Promise.resolve(this.#running).then(() => callback(error))
+    closeAfter(Promise.resolve(this.#running), error, callback)
   }
 
   #run(): void {

@@ -1,4 +1,5 @@
 import { StatusError } from '../../../base/status-error.js'
+import { guardedImmediate } from '../../../base/timers.js'
 import { cancellation, shareable } from '../../../rpc/call.js'
 
 export interface BatcherOptions<Item, Answer> {
@@ -79,7 +80,7 @@ export class Batcher<Item, Answer> {
   #schedule(): void {
     if (this.#isScheduled || this.#used >= this.#options.slots) return
     this.#isScheduled = true
-    setImmediate(() => {
+    guardedImmediate(() => {
       this.#isScheduled = false
       while (this.#used < this.#options.slots && this.#waiting.size > 0) void this.#dispatch()
     })

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { guardedImmediate } from '../../../base/timers.js'
 import type { Log } from '../../../log/log.js'
 import { shareable } from '../../../rpc/call.js'
 import { optionalPackage } from '../../remote/optional-package.js'
@@ -71,7 +72,7 @@ export class RedisConnections {
     if (!this.#isChosen) {
       this.#isChosen = true
       this.#next += 1
-      setImmediate(() => {
+      guardedImmediate(() => {
         this.#isChosen = false
       })
     }

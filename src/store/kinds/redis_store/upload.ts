@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Writable } from 'node:stream'
 import type { Call } from '../../../rpc/call.js'
+import { callBackAfter } from '../../../stream/call-back.js'
 import { STAGE_BYTES } from '../../../stream/path.js'
 import { type BlobKeys, type Commands, LAYOUT_FIELDS } from './commands.js'
 import type { RedisArgument } from './connections.js'
@@ -123,11 +124,11 @@ export class Upload extends Writable {
   }
 
   override _write(bytes: Buffer, _encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
-    this.#take(bytes).then(() => callback(), callback)
+    callBackAfter(this, this.#take(bytes), callback)
   }
 
   override _final(callback: (error?: Error | null) => void): void {
-    this.#commit().then(() => callback(), callback)
+    callBackAfter(this, this.#commit(), callback)
   }
 
   /** Waits for chunks in flight, so that none is written after the key was removed. */
@@ -169,15 +170,17 @@ export class Upload extends Writable {
     this.#chunk = this.#free.pop() ?? Buffer.allocUnsafeSlow(chunkBytes)
     this.#filled = 0
     // Settles only when Redis has answered: `_destroy` must come after it, on any connection.
-    const sending = commands.all(sent, call, { outlivesCall: true }).then(
-      // The buffer of a failed chunk may still be in use, so only successful ones are reused.
-      () => void this.#free.push(buffer),
-      (error: Error) => {
-        this.#failure ??= error
-      },
-    )
+    const sending: Promise<void> = commands
+      .all(sent, call, { outlivesCall: true })
+      .then(
+        // The buffer of a failed chunk may still be in use, so only successful ones are reused.
+        () => void this.#free.push(buffer),
+        (error: Error) => {
+          this.#failure ??= error
+        },
+      )
+      .finally(() => this.#underWay.delete(sending))
     this.#underWay.add(sending)
-    void sending.then(() => this.#underWay.delete(sending))
   }
 
   #refresh(): (readonly [string, RedisArgument[]])[] {
