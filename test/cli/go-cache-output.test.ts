@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
 import { DEFAULT, program, root, serve } from './program.js'
@@ -30,4 +30,20 @@ t.test('a go-cache whose answers nobody reads ends with a sentence, not with a r
   t.equal(code, 1)
   t.match(said, /remexec: go-cache failed: the go command does not read the answers: .*EPIPE/)
   t.notMatch(said, /ended by|at .*\.js/)
+})
+
+t.test('a go-cache whose folder cannot be made says so before it answers anything', async (t) => {
+  const data = t.testdir({ file: '' })
+  const args = [program, 'go-cache', '--dir', `${data}/file`, '--server', 'grpc://127.0.0.1:1']
+  const request = `${JSON.stringify({ ID: 1, Command: 'close' })}\n`
+  const env = { PATH: process.env['PATH'], HOME: data }
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd: root,
+    encoding: 'utf8',
+    input: request,
+    env,
+  })
+  t.equal(status, 1)
+  t.equal(stdout, '')
+  t.match(stderr, /^remexec: go-cache failed: .*the folder of go-cache.*\n$/)
 })

@@ -148,7 +148,7 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
     return client
   }
   t.teardown(async () => {
-    uploads.close()
+    await uploads.close()
     await listener.close(0)
   })
   return { client: connect(), connect, clock, uploads, listener, ledger, cas: shared }

@@ -1,0 +1,40 @@
+import t from 'tap'
+import { ManualClock } from '../../../src/base/clock.js'
+import type { Digest } from '../../../src/reapi/digest.js'
+import { type Call, internalCall } from '../../../src/rpc/call.js'
+import { Uploads } from '../../../src/service/bytestream/uploads.js'
+import { ForwardingStore } from '../../../src/store/contract/forwarding.js'
+import { asCas } from '../../../src/store/view/cas.js'
+import type { Blob } from '../../../src/stream/blob/blob.js'
+import { memoryStore, randomBlob } from '../harness.js'
+
+/** Removes what is left of a broken upload only when the test says so. */
+class SlowToRemove extends ForwardingStore {
+  letGo: () => void = () => {}
+  readonly #removed = new Promise<void>((resolve) => {
+    this.letGo = resolve
+  })
+
+  override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    await super.put(digest, blob, call).finally(() => this.#removed)
+  }
+}
+
+t.test('a stopping server waits until its stores have removed what is left of uploads', async (t) => {
+  const store = new SlowToRemove(await memoryStore())
+  const uploads = new Uploads(new ManualClock())
+  const { digest, bytes } = randomBlob(1000)
+  const target = { name: 'one', instanceName: '', cas: asCas(store), digest, compressor: undefined }
+  const upload = uploads.begin({ ...target, isResumable: true, parkedForMs: 60_000 }, internalCall())
+  await upload.write(bytes.subarray(0, 100))
+  uploads.park(upload)
+  let isClosed = false
+  const closed = uploads.close().then(() => {
+    isClosed = true
+  })
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+  t.notOk(isClosed, 'the store still has a part of it')
+  store.letGo()
+  await closed
+  await t.rejects(upload.over, { code: 1 })
+})
