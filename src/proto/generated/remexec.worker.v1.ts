@@ -414,6 +414,7 @@ export interface LocatedFile {
   sizeBytes: number
   mtimeMs: number
   failure: google_rpc.Status | null
+  isOnlyCopy: boolean
 }
 
 export interface LocatedFileInput {
@@ -422,6 +423,7 @@ export interface LocatedFileInput {
   sizeBytes?: number | undefined
   mtimeMs?: number | undefined
   failure?: google_rpc.StatusInput | null | undefined
+  isOnlyCopy?: boolean | undefined
 }
 
 export interface AdoptFile {

@@ -15,9 +15,15 @@ const EXECUTABLE_MODE = 0o555
 const ATTEMPTS_MAX = 10
 
 /**
+ * When a file is a private copy instead of a link: `sole` if it is the only copy of its blob, because the process that gets
+ * it can write to read-only files.
+ */
+export type PrivateCopies = 'none' | 'sole' | 'all'
+
+/**
  * Creates `destination` as a read-only file with the bytes of the blob, executable or not. It is a hard link to the
  * file of the blob, or a private copy: for a small blob (cheaper), where links fail (another device, too many links),
- * and with `isPrivate`. Rejects with NOT_FOUND when the blob is absent, with FAILED_PRECONDITION when the parent folder
+ * and where `copies` asks for one. Rejects with NOT_FOUND when the blob is absent, with FAILED_PRECONDITION when the parent folder
  * is missing, else with the file system's error.
  */
 export const linkBlob = async (
@@ -25,10 +31,10 @@ export const linkBlob = async (
   digest: Digest,
   destination: string,
   isExecutable: boolean,
-  isPrivate = false,
+  copies: PrivateCopies = 'none',
 ): Promise<void> => {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    if (await placeLocated(await files.locate(digest, isExecutable), destination, { isExecutable, isPrivate })) return
+    if (await placeLocated(await files.locate(digest, isExecutable), destination, { isExecutable, copies })) return
   }
   throw new StatusError('NOT_FOUND', `blob ${digest.key} is replaced all the time`)
 }
@@ -37,7 +43,7 @@ export const linkBlob = async (
 const placeLocated = async (
   located: LocatedBlob,
   destination: string,
-  { isExecutable, isPrivate }: { readonly isExecutable: boolean; readonly isPrivate: boolean },
+  { isExecutable, copies }: { readonly isExecutable: boolean; readonly copies: PrivateCopies },
 ): Promise<boolean> => {
   if ('bytes' in located) {
     const mode = isExecutable ? EXECUTABLE_MODE : FILE_MODE
@@ -46,6 +52,7 @@ const placeLocated = async (
     })
     return true
   }
+  const isPrivate = copies === 'all' || (copies === 'sole' && located.isOnlyCopy === true)
   if (!(await (isPrivate ? copyOf : linkOrCopy)(located.path, destination))) return false
   if (isAsLocated(located, destination)) return true
   await unlink(destination)

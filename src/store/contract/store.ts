@@ -241,8 +241,9 @@ export interface BlobFiles {
   populate(digest: Digest, call: Call): Promise<void>
 
   /**
-   * Removes the local file of a blob because a process changed its bytes. A store behind keeps its own copy. A lease
-   * remains: the blob is absent until it is populated or written again. Succeeds if the blob is absent.
+   * Removes the local file of a blob that a process changed. Another file of the blob whose bytes are still right stays, and
+   * so does the copy of a store behind. A lease remains: a blob without another copy is absent until it is populated or
+   * written again. Succeeds if the blob is absent.
    */
   drop(digest: Digest, call: Call): Promise<void>
 
@@ -275,7 +276,13 @@ export interface BlobLease {
 /** The bytes of a small blob without a file, or its current file. Never write to either. */
 export type LocatedBlob =
   | { readonly bytes: Buffer }
-  | { readonly path: string; readonly sizeBytes: number; readonly mtimeMs: number }
+  | {
+      readonly path: string
+      readonly sizeBytes: number
+      readonly mtimeMs: number
+      /** Whether the blob is lost if a process changes this file, because the store has no other copy. */
+      readonly isOnlyCopy?: boolean
+    }
 
 export interface ReservedFile {
   readonly path: string

@@ -53,9 +53,9 @@ export class LentStoreFiles implements BlobFiles {
   }
 
   async locate(digest: Digest, isExecutable: boolean): Promise<LocatedBlob> {
-    const { failure, path, data, sizeBytes, mtimeMs } = await this.#located.ask({ digest, isExecutable })
+    const { failure, path, data, sizeBytes, mtimeMs, isOnlyCopy } = await this.#located.ask({ digest, isExecutable })
     if (failure !== null) throw errorOf(failure)
-    return path === '' ? { bytes: data } : { path, sizeBytes, mtimeMs }
+    return path === '' ? { bytes: data } : { path, sizeBytes, mtimeMs, isOnlyCopy }
   }
 
   async populate(digest: Digest, call: Call): Promise<void> {

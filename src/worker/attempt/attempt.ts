@@ -9,8 +9,10 @@ import type { Digest } from '../../reapi/digest.js'
 import type { FileEntry } from '../../reapi/directory.js'
 import { type Call, internalCall } from '../../rpc/call.js'
 import { inSpan } from '../../rpc/in-span.js'
+import type { PrivateCopies } from '../../store/contract/local-file.js'
 import { claimsOf } from '../command/claim.js'
 import type { CommandExit } from '../command/run-command.js'
+import type { Sandbox } from '../command/sandbox.js'
 import { startsSoFar } from '../command/starts.js'
 import { changedInputs } from '../input/changed.js'
 import { leaseInputs } from '../input/lease.js'
@@ -101,7 +103,7 @@ export class Attempt {
   ): Promise<(Finished & { readonly wroteInputs: boolean }) | StatusError> {
     const { store, execution: settings, processes } = this.#context
     const { properties, onProgress } = this.#request
-    const { givesCopies: isPrivate = false, protectsInputs = false } = processes.sandbox ?? {}
+    const { protectsInputs = false } = processes.sandbox ?? {}
     const kept = this.#roots.taken()
     const request = { command, timeoutMs, properties, directory: kept?.directory }
     const execution = await Execution.begin(settings, processes, request).catch(refused)
@@ -115,7 +117,16 @@ export class Attempt {
       const lease = await leaseInputs(tree, store, call, () => onProgress(ProgressStage.FETCHING_INPUTS))
       this.#release = () => lease.release()
       const linkedMs = Date.now()
-      return [await makeInputRoot(tree, execution.root, store, { copies, isPrivate }, call), linkedMs] as const
+      return [
+        await makeInputRoot(
+          tree,
+          execution.root,
+          store,
+          { copies, privateCopies: privateCopies(processes.sandbox) },
+          call,
+        ),
+        linkedMs,
+      ] as const
     })
     const made = copies ? undefined : await this.#roots.made(rootDigest, { tree, links, execution, kept })
     execution.prepare()
@@ -208,6 +219,12 @@ export class Attempt {
       throw error
     }
   }
+}
+
+/** Commands of root can write to read-only files, so that a link to the only copy of a blob could cost the blob. */
+const privateCopies = (sandbox: Sandbox | undefined): PrivateCopies => {
+  if (sandbox?.givesCopies === true) return 'all'
+  return sandbox?.protectsInputs !== true && process.geteuid?.() === 0 ? 'sole' : 'none'
 }
 
 const mayBeExecuted = ({ isExecutable, nodeProperties }: FileEntry): boolean =>

@@ -6,7 +6,7 @@ import { isStatus, StatusError } from '../../base/status-error.js'
 import { toMs } from '../../proto/time.js'
 import { missingBlobs } from '../../reapi/action.js'
 import type { Call } from '../../rpc/call.js'
-import { linkBlob } from '../../store/contract/local-file.js'
+import { linkBlob, type PrivateCopies } from '../../store/contract/local-file.js'
 import type { BlobFiles, Store } from '../../store/contract/store.js'
 import { WHOLE } from '../../stream/path.js'
 import { boundedMap } from '../../work/bounded-map.js'
@@ -26,13 +26,13 @@ const SLICE = 64
 /**
  * Creates the tree below `root`, an empty directory. Files are read-only hard links to files of the store, so their
  * size costs nothing. They are private copies with `copies`, if the store has no files, and if they have their own mode
- * or mtime. With `isPrivate` every file is a read-only copy. Returns the files that are links.
+ * or mtime. Where `privateCopies` asks for it, a file is a read-only copy. Returns the files that are links.
  */
 export const makeInputRoot = async (
   tree: InputTree,
   root: string,
   store: Store,
-  { copies, isPrivate = false }: { readonly copies: boolean; readonly isPrivate?: boolean },
+  { copies, privateCopies = 'none' }: { readonly copies: boolean; readonly privateCopies?: PrivateCopies },
   call: Call,
 ): Promise<InputLink[]> => {
   await inSlices(tree.directories, (path) => {
@@ -47,8 +47,8 @@ export const makeInputRoot = async (
   await boundedMap(tree.files, PARALLEL_FILES, async (file) => {
     try {
       if (files !== undefined && isLinked(file)) {
-        const linked = await link(file, root, { files, isPrivate }, call)
-        if (!isPrivate) links.push(linked)
+        const linked = await link(file, root, { files, privateCopies }, call)
+        if (linked !== undefined) links.push(linked)
       } else await copy(file, root, store, call)
     } catch (error) {
       throw fileFailure(error, inputNamed(file.path))
@@ -60,24 +60,25 @@ export const makeInputRoot = async (
 const link = async (
   file: InputFile,
   root: string,
-  { files, isPrivate }: { readonly files: BlobFiles; readonly isPrivate: boolean },
+  { files, privateCopies }: { readonly files: BlobFiles; readonly privateCopies: PrivateCopies },
   call: Call,
-): Promise<InputLink> => {
+): Promise<InputLink | undefined> => {
   const { digest, isExecutable } = file.entry
   const destination = `${root}/${file.path}`
   if (isLongerThan(destination, PATH_MAX_BYTES)) throw tooLong(file.path)
   try {
-    await linkBlob(files, digest, destination, isExecutable, isPrivate)
+    await linkBlob(files, digest, destination, isExecutable, privateCopies)
   } catch (error) {
     if (!isStatus(error, 'NOT_FOUND')) throw error
     // The file of a leased blob was deleted by another process. A slower tier of the store may still have the blob.
     await files.populate(digest, call).catch((absent: unknown) => {
       throw isStatus(absent, 'NOT_FOUND') ? missingBlobs([digest]) : absent
     })
-    await linkBlob(files, digest, destination, isExecutable, isPrivate)
+    await linkBlob(files, digest, destination, isExecutable, privateCopies)
   }
-  const { ino: inode, mtimeMs } = lstatSync(destination)
-  return { ...file, inode, mtimeMs }
+  if (privateCopies === 'all') return undefined
+  const { ino: inode, mtimeMs, nlink } = lstatSync(destination)
+  return privateCopies === 'sole' && nlink === 1 ? undefined : { ...file, inode, mtimeMs }
 }
 
 /** Checked here, because the store would report such a path as its own failure. */

@@ -51,8 +51,15 @@ export class FastSlowFiles implements BlobFiles {
     return lease
   }
 
-  locate(digest: Digest, isExecutable: boolean): Promise<LocatedBlob> {
-    return this.#files.locate(digest, isExecutable)
+  async locate(digest: Digest, isExecutable: boolean): Promise<LocatedBlob> {
+    const located = await this.#files.locate(digest, isExecutable)
+    return 'bytes' in located || !this.#slowHasAll ? located : { ...located, isOnlyCopy: false }
+  }
+
+  /** Whether slow had each blob before fast acknowledged it. */
+  get #slowHasAll(): boolean {
+    const { slow, slowTakesUploads, acknowledged } = this.#parts
+    return slowTakesUploads && acknowledged === undefined && !slow.properties.keepsNothing
   }
 
   async populate(digest: Digest, call: Call): Promise<void> {

@@ -281,8 +281,19 @@ t.test('links are read-only, share the blob, and are repaired', async (t) => {
 
   await put(files.store, digest, bytes)
   await linkBlob(files.files, digest, at('x6'), true)
+  const before = await stats('x6')
+  await utimes(at('x6'), before.atime, new Date(before.mtimeMs + 5000))
   await files.files.drop(digest, call)
-  t.same(await files.blobFiles(), [], 'drop deletes the copy as well')
+  await until(async () => (await files.blobFiles()).length === 1)
+  t.ok((await get(files.store, digest)).equals(bytes), 'drop keeps the file whose bytes are right')
+  await linkBlob(files.files, digest, at('written'), false)
+  const { atime, mtime } = await stats('written')
+  await chmod(at('written'), 0o644)
+  await writeFile(at('written'), bytesOf(bytes.length, 'other'))
+  await utimes(at('written'), atime, mtime)
+  await files.files.drop(digest, call)
+  await until(async () => (await files.blobFiles()).length === 0)
+  t.notOk(await isPresent(files.store, digest), 'a file that was written to goes, although its time is the old one')
   await put(files.store, digest, bytes)
   await linkBlob(files.files, digest, at('x7'), true)
   await putBlobs(files, 10, 20)
@@ -294,7 +305,7 @@ t.test('links are read-only, share the blob, and are repaired', async (t) => {
   t.same(await files.tempFiles(), [])
   t.same(
     (await readdir(join(folder, 'root'))).sort(),
-    ['plain', 'touched', 'x1', 'x2', 'x3', 'x4', 'x5', 'x6', 'x7'],
+    ['plain', 'touched', 'written', 'x1', 'x2', 'x3', 'x4', 'x5', 'x6', 'x7'],
     'failed links leave nothing',
   )
   await files.close()

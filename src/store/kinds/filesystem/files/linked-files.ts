@@ -56,8 +56,14 @@ export class LinkedFiles implements BlobFiles {
     this.#catalog.locate(digest, call)
   }
 
-  drop(digest: Digest, _call: Call): Promise<void> {
-    return this.#catalog.drop(digest)
+  /** The bytes of the blob's own file are compared with the digest, because a process may forge a checksum. */
+  async drop(digest: Digest, _call: Call): Promise<void> {
+    const located = this.#catalog.find(digest)
+    if (located?.kind === 'file') {
+      await this.#dropExecutable(located)
+      if ((await this.#inspection.check(located, { hashes: true })) === 'right') return
+    }
+    await this.#catalog.drop(digest)
   }
 
   linkTogether(digests: readonly Digest[], destination: string): Promise<FinishedFile | undefined> {
@@ -117,7 +123,7 @@ export class LinkedFiles implements BlobFiles {
     const stats = statSync(path, { throwIfNoEntry: false })
     const { storedBytes } = located
     if (stats?.size === storedBytes && this.#inspection.trusts(located, stats)) {
-      return { path, sizeBytes: storedBytes, mtimeMs: stats.mtimeMs }
+      return { path, sizeBytes: storedBytes, mtimeMs: stats.mtimeMs, isOnlyCopy: !isExecutable }
     }
     // Each new upload of a blob deletes its executable copy, so a missing copy says nothing about the blob.
     if (isExecutable) await this.#dropExecutable(located)
