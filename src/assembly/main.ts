@@ -209,6 +209,7 @@ const start = async (
     served.set(server.name, { listener, services })
     const caches = httpCaches(server, parts, meters && ((cache) => meters.httpCaches.of(cache)))
     listener.serve(services, gateOf(server, security, services), caches)
+    listener.setServing(health.awaited.length === 0)
     sites.get(server.name)?.serve(pages)
   }
   await threaded?.serve(config, served, { isTraced: observation.tracer !== undefined, security })

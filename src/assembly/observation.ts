@@ -150,12 +150,12 @@ export class Observation {
 
   /** Adds all parts of the configuration to the report as Initializing, so that it is complete during the start. */
   #expectParts({ stores, schedulers, workers }: Config): void {
-    const expect = (namespace: string, component: string, structName: string): void =>
-      this.health.expect({ namespace, component, structName })
+    const expect = (namespace: string, component: string, structName: string, isAwaited = false): void =>
+      this.health.expect({ namespace, component, structName, isAwaited })
     for (const [name, store] of stores) expect(`/stores/${name}`, `stores/${name}`, storeStructName(store, stores))
     for (const [name, scheduler] of schedulers)
       expect(`/schedulers/${name}`, `scheduler/${name}`, schedulerStructName(scheduler))
-    for (const { options } of workers) expect(`/workers/${options.name}`, `workers/${options.name}`, 'LocalWorker')
+    for (const { options } of workers) expect(`/workers/${options.name}`, `workers/${options.name}`, 'LocalWorker', true)
   }
 
   /** Loads the exporter only if metrics are exported, because that takes longer than the rest of a start. */

@@ -83,12 +83,14 @@ const begin = async (request: StartWorker): Promise<void> => {
     const worker = await starting
     send({ kind: 'started' })
     let last = ''
-    clock.every(HEALTH_PERIOD_MS, () => {
+    const tellHealth = (): void => {
       const status = worker.health()
       const text = JSON.stringify(status)
       if (text !== last) send({ kind: 'health', status })
       last = text
-    })
+    }
+    tellHealth()
+    clock.every(HEALTH_PERIOD_MS, tellHealth)
   } catch (thrown) {
     const error = StatusError.from(thrown)
     const cause = error.code === Code.INTERNAL && error.cause instanceof Error ? error.cause.message : error.message

@@ -82,6 +82,7 @@ export const startWorker = async (attached: AttachedWorker, context: WorkerConte
     namespace: `/workers/${name}`,
     component: `workers/${name}`,
     structName: 'LocalWorker',
+    isAwaited: true,
     check: async () => worker.health(),
   })
   return worker

@@ -11,5 +11,7 @@ export interface HealthProbe {
   readonly structName: string
   /** The service works without this component: it is a Warning when it fails or does not answer. */
   readonly isOptional?: boolean
+  /** The service is not healthy before this component has worked once. */
+  readonly isAwaited?: boolean
   check(signal: AbortSignal): Promise<HealthStatus>
 }

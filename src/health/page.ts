@@ -16,7 +16,8 @@ export interface HealthPages {
 
 /**
  * The health endpoint (interface specification 4.1), by path:
- * - `path`: asks every component. 200 with the report; 503 if a component is Failed or Timeout.
+ * - `path`: asks every component. 200 with the report; 503 if a component is Failed or Timeout, or an awaited one has not
+ *   started.
  * - `/ready`: the last answers, with their ages. 503 also while a component is Initializing or the process is stopping.
  * - `/live`: 200 as long as the process responds. A liveness probe must not restart it because a disk is
  *   full.
@@ -28,7 +29,7 @@ export const healthPages = (
   const below = path.replace(/\/$/, '')
   const whole = async (): Promise<HealthAnswer> => {
     const reports = await registry.report(timeoutMs)
-    return reported(reports, isHealthy(reports))
+    return reported(reports, isHealthy(reports) && registry.awaited.length === 0)
   }
   const ready = async (): Promise<HealthAnswer> => {
     const answers = registry.latest()

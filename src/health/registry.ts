@@ -30,6 +30,8 @@ interface Component {
   readonly probe: HealthProbe
   /** The check in progress. */
   asking?: Promise<HealthReport> | undefined
+  /** Whether it has been in another state than Initializing. */
+  hasStarted?: boolean
   last?: { readonly report: HealthReport; readonly atMs: number }
 }
 
@@ -66,7 +68,7 @@ export class HealthRegistry {
   /**
    * Asks each component now, when it registers, and periodically, until the returned function is called. A component
    * without an answer after `patienceMs` is Timeout. The listener is called after each answer: true if no component is
-   * Failed or Timeout.
+   * Failed or Timeout, and none is awaited.
    */
   watch(patienceMs: number, listener: (isHealthy: boolean) => void): () => void {
     this.#listener = listener
@@ -80,6 +82,12 @@ export class HealthRegistry {
       stop()
       this.#askDue = () => {}
     }
+  }
+
+  /** Components without which the service is not healthy, and which have not started yet. */
+  get awaited(): readonly string[] {
+    const starting = [...this.#components].filter(({ hasStarted }) => hasStarted !== true).map(({ probe }) => probe)
+    return [...this.#expected.values(), ...starting].filter(isAwaited).map(({ component }) => component)
   }
 
   /** Number of components in each state, by their last answers. */
@@ -125,7 +133,9 @@ export class HealthRegistry {
       component.asking = undefined
       this.#logChange(component.last && stateOf(component.last.report), report)
       component.last = { report, atMs: this.#clock.now() }
-      this.#listener(this.latest().every((answer) => !isBroken(stateOf(answer.report))))
+      if (stateOf(report) !== 'Initializing') component.hasStarted = true
+      const isBrokenNow = this.latest().some((answer) => isBroken(stateOf(answer.report)))
+      this.#listener(!isBrokenNow && this.awaited.length === 0)
       return report
     })
     return component.asking
@@ -143,5 +153,7 @@ export class HealthRegistry {
     else this.#log.info('a component changed its state', fields)
   }
 }
+
+const isAwaited = ({ isAwaited = false }: Pick<HealthProbe, 'isAwaited'>): boolean => isAwaited
 
 const byNamespace = (a: HealthReport, b: HealthReport): number => (a.namespace < b.namespace ? -1 : 1)

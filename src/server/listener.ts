@@ -95,7 +95,7 @@ export interface Listener {
   readonly threadsNumber: number | undefined
   /**
    * Provides all awaited services, the gate for their calls, and routes in place of those with the same paths. Throws if
-   * a service is missing or unknown.
+   * a service is missing or unknown. grpc.health.v1 says so once `setServing` does.
    */
   serve(services: readonly Service[], gate?: Gate, routes?: readonly Route[]): void
   /** Those that are open now. */
@@ -195,7 +195,6 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
       if (missing.length > 0) throw new Error(`${missing.join(', ')} were not provided`)
       calls.serve(services, judge)
       requests.serve(routes, judge)
-      health.setServing(true)
     },
     doors: () => ({ methods: [...calls.handlers.keys()], routes: requests.routes }),
     setServing: (serving) => health.setServing(serving),

@@ -43,6 +43,26 @@ t.test('answers 503 if a component failed, and names it', async (t) => {
   t.match(JSON.parse(body), [{ namespace: '/stores/CAS', status: { Failed: { error: 'gone' } } }])
 })
 
+t.test('the service is not healthy before an awaited component has worked once', async (t) => {
+  const registry = new HealthRegistry()
+  const about = { namespace: '/workers/w', component: 'workers/w', structName: 'LocalWorker', isAwaited: true }
+  const pages = healthPages('/status', { registry, timeoutMs: 50, isStopping: () => false })
+  const heard: boolean[] = []
+  t.teardown(registry.watch(50, (isHealthy) => heard.push(isHealthy)))
+  registry.expect(about)
+  t.same(await statusesOf(pages), { status: 503, ready: 503, live: 200 }, 'before it is there')
+  t.match((await ask(pages, '/status')).body, /workers\/w.*Initializing/)
+
+  let state: 'Ok' | 'Initializing' = 'Initializing'
+  registry.register({ ...about, check: () => says(state)() })
+  t.same(await statusesOf(pages), { status: 503, ready: 503, live: 200 }, 'while it connects')
+  state = 'Ok'
+  t.same(await statusesOf(pages), { status: 200, ready: 200, live: 200 })
+  state = 'Initializing'
+  t.same(await statusesOf(pages), { status: 200, ready: 503, live: 200 }, 'a worker that comes back stops nobody else')
+  t.same([...new Set(heard)], [false, true], 'grpc.health.v1 is told the same')
+})
+
 t.test('live and ready are different', async (t) => {
   t.same(await statusesOf(pagesOf('/status', says('Ok'))), { status: 200, ready: 200, live: 200 })
   t.same(await statusesOf(pagesOf('/status', says('Warning'))), { status: 200, ready: 200, live: 200 })
