@@ -42,8 +42,11 @@ export const httpCaches = (server: ServerConfig, parts: Parts, meters: CacheMete
     const maxBlobBytes = parts.maxBlobBytes(instanceName)
     const hasZstd = entryFor(caches.cas, instanceName)?.compressors.some(({ name }) => name === 'ZSTD') === true
     const { readsOlder } = parts
+    const { cas: casServices, ac: acServices } = server.services
+    const names = [entryFor(casServices, instanceName)?.cas_store, entryFor(acServices, instanceName)?.ac_store]
+    const kept = () => parts.keptBy(names.filter((name) => name !== undefined))
     const sizes = new HashSizes({ ac, cas, readsOlder })
-    const stores = { instanceName, ac, cas, isReadOnly, maxBlobBytes, hasZstd, sizes, readsOlder, unknownLengths }
+    const stores = { instanceName, ac, cas, isReadOnly, maxBlobBytes, kept, hasZstd, sizes, readsOlder, unknownLengths }
     if (known.size < MAX_INSTANCES) known.set(instanceName, stores)
     return stores
   }

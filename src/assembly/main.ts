@@ -40,6 +40,7 @@ import { openBuilds } from './builds.js'
 import { DrainTime } from './drain-time.js'
 import { hashClientsOf, httpCaches, startingHttpCaches } from './http-caches.js'
 import { Instances } from './instances.js'
+import { keptSizes, type Usages } from './kept-sizes.js'
 import { connectionsOf, limitsOf } from './listener-limits.js'
 import { type LogOutput, Observation } from './observation.js'
 import { warnOfOtherFolders } from './other-folders.js'
@@ -160,10 +161,12 @@ const start = async (
     listeners.set(server.name, await openListener(server, listenerParts, observation))
   }
   await warnOfMachine(config, log)
+  const usages: Usages = new Map()
   const stores = await buildStores(config.stores, {
     ...{ resources, clock, log, secrets, invocations, resultStores: resultStoresOf(config.servers) },
     watch: (probe) => health.register(probe),
     threads: threaded?.sharing,
+    usages,
     ...(meters && { meter: (store) => meters.stores.of(store) }),
   })
   void warnOfOtherFolders(config, { log, resources })
@@ -178,6 +181,7 @@ const start = async (
     isIsolated: (instanceName: string) => instances.isIsolated(instanceName),
     viewOf: (instanceName: string, store: Store) => instances.viewOf(instanceName, store),
     maxBlobBytes: (instanceName: string) => instances.maxBlobBytes(instanceName),
+    keptBy: (names: readonly string[]) => keptSizes(names, config.stores, usages),
     hasHashClients: hashClientsOf(config),
     readsOlder: config.security === undefined,
     ac: viewsOf(stores, asKeyed),

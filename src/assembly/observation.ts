@@ -155,7 +155,8 @@ export class Observation {
     for (const [name, store] of stores) expect(`/stores/${name}`, `stores/${name}`, storeStructName(store, stores))
     for (const [name, scheduler] of schedulers)
       expect(`/schedulers/${name}`, `scheduler/${name}`, schedulerStructName(scheduler))
-    for (const { options } of workers) expect(`/workers/${options.name}`, `workers/${options.name}`, 'LocalWorker', true)
+    for (const { options } of workers)
+      expect(`/workers/${options.name}`, `workers/${options.name}`, 'LocalWorker', true)
   }
 
   /** Loads the exporter only if metrics are exported, because that takes longer than the rest of a start. */

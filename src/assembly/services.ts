@@ -36,6 +36,7 @@ import { foundByHash } from '../service/http-cache/hash-sizes.js'
 import type { CasInstance } from '../service/instance.js'
 import { operationsService } from '../service/operations/service.js'
 import { workerApiService } from '../service/worker-api/service.js'
+import type { KeptSizes } from '../store/contract/meter.js'
 import type { Store } from '../store/contract/store.js'
 import { withCompleteness } from '../store/kinds/completeness_checking/checking-store.js'
 import type { LentStores } from '../store/lent/server.js'
@@ -59,6 +60,8 @@ export interface Parts {
   readonly readsOlder: boolean
   /** The largest blob that clients may upload to an instance, if it has a limit. */
   maxBlobBytes(instanceName: string): number | undefined
+  /** What the named stores keep; undefined if they keep nothing themselves. */
+  keptBy(names: readonly string[]): KeptSizes | undefined
   /** A named store as an action cache. */
   ac(name: string): Store
   /** A named store as a CAS. The same object for the same name, so that uploads to it see each other. */

@@ -140,6 +140,8 @@ export class ServingThread {
       viewOf: (name: string, store: Store) => instances.viewOf(name, store),
       maxBlobBytes: (name: string) => instances.maxBlobBytes(name),
       hasHashClients: () => false,
+      // HTTP caches are the owner's.
+      keptBy: () => undefined,
       readsOlder: false,
       ac: named(asKeyed),
       cas: named(asCas),

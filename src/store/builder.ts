@@ -33,6 +33,8 @@ export interface BuilderParts {
   watch(probe: HealthProbe): void
   /** Receives every store with metrics of its own, nested ones included, and returns its meter. */
   meter?(store: MeteredStore): StoreMeter
+  /** Receives what each store keeps, by its path. */
+  readonly usages?: Map<string, () => StoreUsage | undefined>
 }
 
 /** Builds every named store of a configuration exactly once. References may point forward or back. */
@@ -149,6 +151,7 @@ class Builder {
       ...{ usage: () => usage?.(), uploadQueue: () => queue?.(), chunks: () => chunks?.() },
     }
     const meter = this.#parts.meter?.(metered)
+    this.#parts.usages?.set(path, metered.usage)
     return new StoreNode(store, { path, ...(meter && { meter }) })
   }
 

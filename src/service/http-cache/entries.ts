@@ -5,6 +5,7 @@ import { Digest } from '../../reapi/digest.js'
 import { digestFunctions } from '../../reapi/digest-function.js'
 import { type Call, callWith } from '../../rpc/call.js'
 import type { Visitor } from '../../rpc/gate.js'
+import type { KeptSizes } from '../../store/contract/meter.js'
 import { putBytes, type Store } from '../../store/contract/store.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { WHOLE } from '../../stream/path.js'
@@ -31,6 +32,8 @@ export interface CacheStores {
   /** Whether uploads by clients are refused. */
   readonly isReadOnly: boolean
   readonly maxBlobBytes: number | undefined
+  /** What the stores of the instance keep, which may serve others too; undefined if they keep nothing themselves. */
+  readonly kept: () => KeptSizes | undefined
   /** Whether blobs may travel in zstd. */
   readonly hasZstd: boolean
   /** Bodies of unknown length on their way to all stores of the server. */

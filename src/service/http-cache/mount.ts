@@ -2,6 +2,7 @@ import { isStatus, StatusError } from '../../base/status-error.js'
 import { HttpError, textAnswer } from '../../http/answer.js'
 import type { HttpAnswer, HttpRequest } from '../../http/request.js'
 import type { Permission } from '../../rpc/gate.js'
+import type { KeptSizes } from '../../store/contract/meter.js'
 import { type CacheStores, Entries, type Entry, isFault } from './entries.js'
 import type { KeptFields } from './kept-fields.js'
 import type { CacheMeter } from './meter.js'
@@ -111,6 +112,11 @@ export class Mount {
   async remove(request: HttpRequest, ...key: readonly string[]): Promise<void> {
     await this.#in(this.storesToWrite(request, WRITE)).remove(this.#keyOf(key), request)
     request.note({ cache: this.options.kind, result: 'removed' })
+  }
+
+  /** What the stores of the cache keep. */
+  kept(): KeptSizes | undefined {
+    return this.#parts.stores.kept()
   }
 
   /** Throws the error of the first permission that the caller lacks. */

@@ -46,6 +46,16 @@ export interface StoreUsage {
   readonly diskFreeBytes?: number | undefined
 }
 
+/** What several stores keep together. */
+export interface KeptSizes {
+  readonly sizeBytes: number
+  readonly entryCount: number
+  /** Undefined if one of them has no limit. */
+  readonly maxBytes: number | undefined
+  /** Whether each blob is kept with the bytes of its upload: neither compressed nor as chunks. */
+  readonly isAsUploaded: boolean
+}
+
 /** What a store promised to its clients. */
 export interface PromisedUsage {
   /** How long a blob is kept at least after its last use. */

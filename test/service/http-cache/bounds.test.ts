@@ -120,7 +120,7 @@ t.test('a zstd body waits for the memory of its decompressor before anything of 
   const cas = asCas(await memoryStore())
   const ac = asKeyed(await memoryStore())
   const stores = {
-    ...{ instanceName: '', ac, cas, isReadOnly: false, maxBlobBytes: undefined, hasZstd: true },
+    ...{ instanceName: '', ac, cas, isReadOnly: false, maxBlobBytes: undefined, hasZstd: true, kept: () => undefined },
     ...{
       sizes: new HashSizes({ ac, cas, readsOlder: false }),
       readsOlder: false,

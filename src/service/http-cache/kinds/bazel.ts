@@ -1,4 +1,5 @@
 import { isStatus, StatusError } from '../../../base/status-error.js'
+import { version } from '../../../base/version.js'
 import { putWhole } from '../../../content/put-unnamed.js'
 import { readBlob } from '../../../content/read-blob.js'
 import { bytesAnswer, emptyAnswer, HttpError, jsonAnswer } from '../../../http/answer.js'
@@ -35,6 +36,7 @@ const MAX_RESULT_BYTES = 4 * 1024 * 1024
 /** Where sizes are noted, the files of larger trees are found only if they were uploaded over HTTP. */
 const MAX_TREE_BYTES = 1024 * 1024
 const SHA256 = digestFunctions.SHA256
+const VERSION = version()
 
 interface Named {
   readonly request: HttpRequest
@@ -52,7 +54,7 @@ export const bazel: CacheKind = {
   handler: (mount) => (request) => {
     const { method } = request
     const rest = withoutEmpty(request.rest)
-    if (rest === 'status') return status(request)
+    if (rest === 'status') return status(request, mount)
     const [, instance, kind, hash] = NAME.exec(rest) ?? []
     if (hash === undefined) {
       const hint = hintFor(segmentsOf(rest).at(-1) ?? '')
@@ -74,9 +76,25 @@ const withoutEmpty = (rest: string): string =>
 const hintFor = (hash: string): string =>
   hash.length === 40 || hash.length === 33 ? '; ccache needs a cache of kind "ccache"' : ''
 
-const status = async (request: HttpRequest): Promise<HttpAnswer> => {
+/**
+ * The status of bazel-remote, as far as its numbers exist here. Probes ask without credentials, so that the sizes are for
+ * callers that may read the cache, and the time is for all.
+ */
+const status = async (request: HttpRequest, mount: Mount): Promise<HttpAnswer> => {
   if (request.method !== 'GET' && request.method !== 'HEAD') throw notAllowed('GET, HEAD')
-  return jsonAnswer(200, { ServerTime: Math.floor(Date.now() / 1000) })
+  const { instance_name } = mount.options
+  const seesSizes = request.visitor?.may('read_cas', instance_name) ?? true
+  const kept = seesSizes ? mount.kept() : undefined
+  return jsonAnswer(200, {
+    ...(kept && {
+      CurrSize: kept.sizeBytes,
+      ...(kept.isAsUploaded && { UncompressedSize: kept.sizeBytes }),
+      ...(kept.maxBytes !== undefined && { MaxSize: kept.maxBytes }),
+      NumFiles: kept.entryCount,
+    }),
+    ServerTime: Math.floor(Date.now() / 1000),
+    GitCommit: `remexec ${VERSION}`,
+  })
 }
 
 const callOf = (request: HttpRequest, { instanceName }: CacheStores): Call => {
