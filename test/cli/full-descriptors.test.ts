@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
@@ -39,10 +40,28 @@ if (isMainThread) {
 }
 `
 
-/** At SIGUSR2 every guarded interval throws once, and a task of each thread rejects. */
+/** At SIGUSR2 Node reports to every listening server that a connection could not be accepted. */
+const UNACCEPTED = `
+import { Server } from 'node:net'
+const servers = []
+const { listen } = Server.prototype
+Server.prototype.listen = function (...args) {
+  servers.push(this)
+  return listen.apply(this, args)
+}
+process.on('SIGUSR2', () => {
+  for (const code of ['EMFILE', 'ENFILE', 'ECONNABORTED'])
+    for (const server of servers) server.emit('error', Object.assign(new Error('accept ' + code), { code, syscall: 'accept' }))
+})
+`
+
+/** At SIGUSR2 every guarded interval of the process throws once, and a task of each thread rejects. */
 const BROKEN = `
 import { BroadcastChannel, isMainThread } from 'node:worker_threads'
-const where = isMainThread ? 'the main thread' : 'a service thread'
+import { writeFileSync } from 'node:fs'
+const isWorker = isMainThread && process.send !== undefined
+const where = isWorker ? 'a worker process' : isMainThread ? 'the main thread' : 'a service thread'
+if (isWorker) writeFileSync(process.env.HOME + '/worker-pid', String(process.pid))
 const broken = () => { throw new Error('a tick broke in ' + where) }
 const every = globalThis.setInterval
 let round = 0
@@ -79,7 +98,8 @@ const serving = async (t: Test, preload: string, { limit, config }: Options) => 
   const data = t.testdir({ 'preload.mjs': preload })
   if (config !== undefined) writeFileSync(`${data}/config.json`, JSON.stringify(config(data)))
   const path = config === undefined ? DEFAULT : `${data}/config.json`
-  const line = [process.execPath, '--import', `${data}/preload.mjs`, program, path]
+  // In the environment, because worker processes get it too.
+  const line = ['env', `NODE_OPTIONS=--import ${data}/preload.mjs`, process.execPath, program, path]
   const about = {
     PATH: process.env['PATH'],
     HOME: data,
@@ -122,6 +142,13 @@ const asking = (t: Test, port: number): ((path: string) => Promise<number>) => {
       request.on('error', reject)
     })
 }
+
+/** The soft limit of open files of a running process. */
+const limitTo = (pid: number, descriptors: number): void => {
+  execFileSync('prlimit', [`--pid=${pid}`, `--nofile=${descriptors}:`])
+}
+
+const noLimits = spawnSync('prlimit', ['--version']).status === 0 ? false : 'prlimit is not here'
 
 const stops = async (t: Test, { child, ended, said }: Program): Promise<void> => {
   t.equal(child.exitCode, null, 'it serves on')
@@ -179,3 +206,48 @@ t.test(
     await stops(t, server)
   },
 )
+
+t.test('periodic tasks that throw end no worker process', async (t) => {
+  const { server, data } = await serving(t, BROKEN, {})
+  await server.hears(/connected to the scheduler/)
+  const pid = Number(readFileSync(`${data}/worker-pid`, 'utf8'))
+  process.kill(pid, 'SIGUSR2')
+  await server.hears(/error a periodic task failed.*a tick broke in a worker process/)
+  await server.hears(/error a task that no call waits for failed.*a task broke in a worker process/)
+  t.ok(process.kill(pid, 0), 'it is the same process')
+  await stops(t, server)
+  t.notMatch(server.said(), /the process of a worker ended/)
+})
+
+t.test(
+  'clients that connect while a server may open no more files are served once it may',
+  { skip: noLimits },
+  async (t) => {
+    const { server, port } = await serving(t, '', { limit: 512, config: withFiles({}, {}) })
+    const pid = server.child.pid ?? 0
+    const ask = asking(t, port)
+    t.equal(await ask('/status/live'), 200)
+    const used = readdirSync(`/proc/${pid}/fd`).length
+    // Below what it has, so that accept fails with EMFILE, and there is no descriptor in reserve with which to turn clients away.
+    limitTo(pid, 3)
+    const waiting = Array.from({ length: 20 }, () => asking(t, port)('/status/live'))
+    let answered = 0
+    for (const one of waiting) one.then(() => answered++, t.fail)
+    for (let count = 0; count < 20; count++)
+      t.equal(await ask('/status/live'), 200, 'it serves those that are connected')
+    t.equal(answered, 0)
+    t.equal(readdirSync(`/proc/${pid}/fd`).length <= used, true, 'no connection was accepted')
+    limitTo(pid, 512)
+    t.same(new Set(await Promise.all(waiting)), new Set([200]))
+    await stops(t, server)
+  },
+)
+
+t.test('a connection that cannot be accepted is a line in the log', async (t) => {
+  const { server, port } = await serving(t, UNACCEPTED, { config: withFiles({}, {}) })
+  server.child.kill('SIGUSR2')
+  for (const code of ['EMFILE', 'ENFILE', 'ECONNABORTED'])
+    await server.hears(new RegExp(`warn +a connection could not be accepted.*${code}`))
+  t.equal((await fetch(`http://127.0.0.1:${port}/status/ready`)).status, 200)
+  await stops(t, server)
+})
