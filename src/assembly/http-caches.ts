@@ -8,7 +8,6 @@ import { HashSizes } from '../service/http-cache/hash-sizes.js'
 import { cacheKinds } from '../service/http-cache/kinds/kinds.js'
 import { type CacheMeters, UNCOUNTED_CACHE } from '../service/http-cache/meter.js'
 import { Mount } from '../service/http-cache/mount.js'
-import { UnknownLengths } from '../service/http-cache/unknown-lengths.js'
 import { cachesOf, type Parts } from './services.js'
 
 /** Clients choose the names of instances that a catch-all entry serves. */
@@ -31,7 +30,6 @@ const cacheRoute = (kind: HttpCacheServiceOptions['kind'], route: Route): Route 
 /** The routes of a server's HTTP caches. */
 export const httpCaches = (server: ServerConfig, parts: Parts, meters: CacheMeters | undefined): readonly Route[] => {
   const caches = cachesOf(server, parts)
-  const unknownLengths = new UnknownLengths()
   // One for each instance, so that sizes that one cache learns are known to the others.
   const known = new Map<string, CacheStores>()
   const storesOf = (instanceName: string): CacheStores | undefined => {
@@ -46,7 +44,7 @@ export const httpCaches = (server: ServerConfig, parts: Parts, meters: CacheMete
     const names = [entryFor(casServices, instanceName)?.cas_store, entryFor(acServices, instanceName)?.ac_store]
     const kept = () => parts.keptBy(names.filter((name) => name !== undefined))
     const sizes = new HashSizes({ ac, cas, readsOlder })
-    const stores = { instanceName, ac, cas, isReadOnly, maxBlobBytes, kept, hasZstd, sizes, readsOlder, unknownLengths }
+    const stores = { instanceName, ac, cas, isReadOnly, maxBlobBytes, kept, hasZstd, sizes, readsOlder }
     if (known.size < MAX_INSTANCES) known.set(instanceName, stores)
     return stores
   }

@@ -5,12 +5,14 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import { fileFailure } from '../base/errno.js'
+import { freeBytesOf } from '../base/free-bytes.js'
 import { LARGE_BYTES, lendBuffer } from '../base/lent-buffers.js'
 import { StatusError } from '../base/status-error.js'
+import { BytesInFlight, type InFlight } from '../ledger/bytes-in-flight.js'
 import { Digest } from '../reapi/digest.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
 import type { Call } from '../rpc/call.js'
-import { type BlobFiles, missingOf, putBytes, type Store } from '../store/contract/store.js'
+import { type BlobFiles, missingOf, putBytes, type ReservedFile, type Store } from '../store/contract/store.js'
 import { Blob } from '../stream/blob/blob.js'
 import type { BlobFile } from '../stream/blob/file.js'
 import { pour } from '../stream/blob/pour.js'
@@ -145,7 +147,8 @@ class Content {
   }
 
   async #spill(bytes: Buffer): Promise<void> {
-    this.#spool ??= await Spool.open(this.#cas.files, this.#call)
+    this.#spool ??= await Spool.open(this.#cas, this.#call)
+    await this.#spool.growTo(this.#sizeBytes)
     for (let rest = bytes; rest.length > 0; ) {
       if (this.#filledBytes === SMALL_BYTES) await this.#flush(this.#spool)
       const taken = rest.copy(this.#buffer.bytes, this.#filledBytes)
@@ -163,41 +166,50 @@ class Content {
 const tooLarge = (maxBytes: number): StatusError =>
   new StatusError('RESOURCE_EXHAUSTED', `the content has more than ${maxBytes} bytes, expected at most that`)
 
+/** The content for stores without files, which waits in the folder for temporary files. */
+const waiting = new WeakMap<Store, BytesInFlight>()
+
+const reserve = (cas: Store, call: Call): ReservedFile => {
+  const { maxBlobBytes } = cas.properties
+  const bytes = waiting.get(cas) ?? new BytesInFlight({ maxBlobBytes, freeBytes: () => freeBytesOf(tmpdir()) })
+  waiting.set(cas, bytes)
+  const path = join(tmpdir(), `remexec-content-${randomUUID()}`)
+  return { path, isSynced: false, inFlight: bytes.begin(call) }
+}
+
 /** A file for content: at a path reserved by the store if it has files, else in the folder for temporary files. */
 class Spool {
   readonly #file: FileHandle
   readonly #path: string
   readonly #files: BlobFiles | undefined
   readonly #isSynced: boolean
+  readonly #inFlight: InFlight
   #checksum = 0
   #sizeBytes = 0
   #isOpen = true
   #isGone = false
 
-  private constructor(
-    file: FileHandle,
-    {
-      path,
-      files,
-      isSynced,
-    }: { readonly path: string; readonly files: BlobFiles | undefined; readonly isSynced: boolean },
-  ) {
+  private constructor(file: FileHandle, { path, isSynced, inFlight }: ReservedFile, files: BlobFiles | undefined) {
     this.#file = file
     this.#path = path
-    this.#files = files
     this.#isSynced = isSynced
+    this.#inFlight = inFlight
+    this.#files = files
   }
 
-  static async open(files: BlobFiles | undefined, call: Call): Promise<Spool> {
+  static async open(cas: Store, call: Call): Promise<Spool> {
+    const { files } = cas
     try {
-      const { path, isSynced } =
-        files === undefined
-          ? { path: join(tmpdir(), `remexec-content-${randomUUID()}`), isSynced: false }
-          : await files.reserve(call)
-      return new Spool(await open(path, 'wx+', files === undefined ? 0o600 : READ_ONLY), { path, files, isSynced })
+      const reserved = files === undefined ? reserve(cas, call) : await files.reserve(call)
+      return new Spool(await open(reserved.path, 'wx+', files === undefined ? 0o600 : READ_ONLY), reserved, files)
     } catch (error) {
       throw fileFailure(error, 'could not make a file for the content')
     }
+  }
+
+  /** Before more is written. Rejects with RESOURCE_EXHAUSTED if uploads in progress hold too much. */
+  growTo(sizeBytes: number): Promise<void> | undefined {
+    return this.#inFlight.growTo(sizeBytes)
   }
 
   async write(bytes: Buffer): Promise<void> {
@@ -230,6 +242,7 @@ class Spool {
   async close(): Promise<void> {
     if (this.#isOpen) await this.#file.close()
     if (!this.#isGone) await unlink(this.#path).catch(() => {})
+    this.#inFlight.release()
   }
 }
 

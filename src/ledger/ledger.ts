@@ -97,7 +97,7 @@ export class Ledger {
     const holder =
       this.#memory === undefined
         ? new Holder(ADDRESS_SHARE, undefined, onEmpty)
-        : new SharedHolder(ADDRESS_SHARE, this.#memory.row(row), onEmpty)
+        : new SharedHolder(ADDRESS_SHARE, this.#memory, row, onEmpty)
     const entry = { holder, row, connectionCount: 0 }
     this.#addresses.set(address, entry)
     return entry

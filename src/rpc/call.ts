@@ -1,5 +1,6 @@
 import { cancellation } from '../base/cancellation.js'
 import type { StatusError } from '../base/status-error.js'
+import type { Holder } from '../ledger/holder.js'
 import type { HeldFor } from '../ledger/ledger.js'
 import { type Log, silentLog } from '../log/log.js'
 import type { Invocation } from './invocations.js'
@@ -23,8 +24,8 @@ export interface Call {
   readonly span?: Span | undefined
   /** Counts the memory held for the call. Absent for internal work. */
   readonly held?: HeldFor | undefined
-  /** Discards an idle upload to free memory for this one. False when there is none. */
-  readonly giveWay?: (() => Promise<boolean>) | undefined
+  /** Discards an idle upload, of this address if one is given, to make room for this one. False when there is none. */
+  readonly giveWay?: ((address?: Holder) => Promise<boolean>) | undefined
   /** Takes what has arrived of an upload that another thread may continue, instead of its store deleting it. */
   readonly partTaker?: PartTaker | undefined
   /** The build that the call belongs to: what it uses is kept while the build lives. */

@@ -61,16 +61,31 @@ export class Caller {
 
   /** As `call`, for a request of many messages: each is sent once the window of its stream takes it. */
   async upload(path: string, messages: Iterable<Buffer>): Promise<string | undefined> {
+    const id = await this.stalledUpload(path, messages)
+    this.client.write(frame(FrameType.DATA, 1, id))
+    return this.#statusOf(id)
+  }
+
+  /** As `upload`, without an end. Sends nothing more once the server has ended the stream. */
+  async stalledUpload(path: string, messages: Iterable<Buffer>): Promise<number> {
     const id = this.begin(path, Buffer.alloc(0), false)
     let sentBytes = 0
     for (const bytes of messages) {
       const body = message(bytes)
       sentBytes += body.length
-      await this.client.until(() => STREAM_WINDOW + this.#grantedTo(id) >= sentBytes)
+      await this.client.until(
+        () => STREAM_WINDOW + this.#grantedTo(id) >= sentBytes || this.statusSoFar(id) !== undefined,
+      )
+      if (this.statusSoFar(id) !== undefined) return id
       this.send(id, body, false)
     }
-    this.client.write(frame(FrameType.DATA, 1, id))
-    return this.#statusOf(id)
+    return id
+  }
+
+  /** Undefined until the server has ended a stream with a status. */
+  statusSoFar(id: number): string | undefined {
+    return this.client.heard.find(({ streamId, fields }) => streamId === id && fields['grpc-status'] !== undefined)
+      ?.fields['grpc-status']
   }
 
   /** By WINDOW_UPDATE (RFC 9113, 6.9). */

@@ -7,11 +7,10 @@ import { Ledger } from '../../src/ledger/ledger.js'
 import { silentLog } from '../../src/log/log.js'
 import { cacheKinds } from '../../src/service/http-cache/kinds/kinds.js'
 
-const policy = { eviction_policy: { max_bytes: '64mb' } }
-
-/** A server with every service that there is, and an HTTP cache of each kind. */
-export const serveEverything = async (t: Test) => {
+/** A server with every service that there is, and an HTTP cache of each kind. Its CAS is in `c` and `t` of `folder`. */
+export const serveEverything = async (t: Test, maxBytes = '64mb') => {
   const folder = t.testdir()
+  const policy = { eviction_policy: { max_bytes: maxBytes } }
   const http_cache = Object.fromEntries(
     Object.keys(cacheKinds).map((kind) => [`/${kind}`, { kind, instance_name: '' }]),
   )
@@ -45,5 +44,5 @@ export const serveEverything = async (t: Test) => {
   t.teardown(() => running.close())
   const [served] = running.addresses
   if (served === undefined) throw new Error('the server has no address')
-  return { ledger, port: Number(served.address.split(':').at(-1)), ...served.doors() }
+  return { folder, ledger, port: Number(served.address.split(':').at(-1)), ...served.doors() }
 }

@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { StatusError } from '../../src/base/status-error.js'
+import { uncounted } from '../../src/ledger/bytes-in-flight.js'
 import { Digest } from '../../src/reapi/digest.js'
 import type { DigestBatch } from '../../src/reapi/digest-batch.js'
 import { type DigestFunction, digestFunctions } from '../../src/reapi/digest-function.js'
@@ -51,7 +52,10 @@ export class FileStore extends BaseStore {
         return { path, sizeBytes, mtimeMs }
       },
       maxBlobBytes: async () => this.maxBlobBytes,
-      reserve: async () => ({ path: join(directory, `reserved-${randomUUID()}`), isSynced: false }),
+      reserve: async () => ({
+        path: join(directory, `reserved-${randomUUID()}`),
+        ...{ isSynced: false, inFlight: uncounted() },
+      }),
       adopt: async (digest, { path }) => {
         this.written.push(digest.key)
         renameSync(path, this.path(digest))

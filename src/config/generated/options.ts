@@ -80,7 +80,7 @@ export interface MemoryOptions {
  */
 export interface EvictionPolicy {
   /**
-   * Most bytes the store keeps; 0 means no limit. In a `memory` store all uploads in flight together may hold as much again.
+   * Most bytes the store keeps; 0 means no limit. In a `memory` or `filesystem` store all uploads in flight together may hold a third more than that beside them.
    */
   readonly max_bytes: number
   /**

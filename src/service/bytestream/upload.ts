@@ -1,4 +1,5 @@
 import { StatusError } from '../../base/status-error.js'
+import type { Holder } from '../../ledger/holder.js'
 import type { Compressor } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Call, PartTaker, UploadPart } from '../../rpc/call.js'
@@ -46,6 +47,8 @@ export class Upload {
   readonly target: UploadTarget
   /** Resolves when the blob is committed; rejects if the upload failed or was discarded. */
   readonly over: Promise<Outcome>
+  /** Of the client that began it. */
+  readonly address: Holder | undefined
   readonly #feed = new PushedFeed()
   readonly #abort = new AbortController()
   #receivedBytes = 0
@@ -60,18 +63,21 @@ export class Upload {
   constructor(
     target: UploadTarget,
     call: Call,
-    { giveWay, windows }: { readonly giveWay: () => Promise<boolean>; readonly windows: Windows | undefined },
+    { giveWay, windows }: { readonly giveWay: Call['giveWay']; readonly windows: Windows | undefined },
   ) {
     this.target = target
     this.#windows = windows
-    // The upload may be parked for long, so it must not keep anything of its connection in memory.
+    // The upload may be parked for long, so of its connection it keeps only whose bytes are counted.
     const { instanceName, log, metadata, span } = call
+    const held = call.held && { ledger: call.held.ledger, holder: call.held.holder }
+    this.address = held?.holder.parent
     this.over = this.#run({
       signal: this.#abort.signal,
       instanceName,
       log,
       metadata,
       span,
+      held,
       giveWay,
       partTaker: this.#surrendered,
     })

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.js'
+import type { Holder } from '../../ledger/holder.js'
 import { Ledger } from '../../ledger/ledger.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
@@ -30,7 +31,7 @@ export class Uploads {
 
   /** Starts an upload. It continues after `call` has ended, unless it is compressed. */
   begin(target: UploadTarget, call: Call, windows?: Windows): Upload {
-    const upload = new Upload(target, call, { giveWay: () => this.#giveWay(target.cas), windows })
+    const upload = new Upload(target, call, { giveWay: (address) => this.#giveWay(target.cas, address), windows })
     const same = this.#sameBlob(target.cas, target.digest)
     same.add(upload)
     const end = (): void => {
@@ -86,11 +87,12 @@ export class Uploads {
   }
 
   /**
-   * Discards the oldest parked upload into a store. Resolves to true once its room is free, to false if there is none.
+   * Discards the oldest parked upload into a store, of this address if one is given. Resolves to true once its room is free, to
+   * false if there is none.
    */
-  async #giveWay(cas: Store): Promise<boolean> {
+  async #giveWay(cas: Store, address: Holder | undefined): Promise<boolean> {
     for (const upload of this.#parking.items()) {
-      if (upload.target.cas !== cas) continue
+      if (upload.target.cas !== cas || (address !== undefined && upload.address !== address)) continue
       this.#parking.remove(upload)
       upload.discard()
       await upload.over.catch(() => {})

@@ -14,7 +14,6 @@ import { decodeEntry, type EntryContent, encodeEntry, keyOfEntry } from './entry
 import type { HashSizes } from './hash-sizes.js'
 import type { KeptFields } from './kept-fields.js'
 import { decodeOlderEntry, keyOfOlderEntry } from './older-entry.js'
-import type { UnknownLengths } from './unknown-lengths.js'
 
 /** Up to this length the body is part of the entry: one read for a hit. */
 const INLINE_BYTES = 4096
@@ -36,8 +35,6 @@ export interface CacheStores {
   readonly kept: () => KeptSizes | undefined
   /** Whether blobs may travel in zstd. */
   readonly hasZstd: boolean
-  /** Bodies of unknown length on their way to all stores of the server. */
-  readonly unknownLengths: UnknownLengths
   /** For clients that know blobs and results by their hashes only. */
   readonly sizes: HashSizes
   /** Whether entries of older versions are read, which every client that may write results could have written. */
@@ -121,14 +118,12 @@ export class Entries {
    */
   async put(keys: readonly (readonly string[])[], entry: NewEntry, wanting: Call): Promise<number> {
     const { body, fields = {}, hash, maxBytes, visitor } = entry
-    const { ac, cas, unknownLengths, maxBlobBytes = Number.POSITIVE_INFINITY } = this.#stores
+    const { ac, cas, maxBlobBytes = Number.POSITIVE_INFINITY } = this.#stores
     const call = this.#callOf(wanting)
-    const storeBytes = cas.properties.maxBlobBytes
-    const bound = Math.min(maxBytes, maxBlobBytes, storeBytes)
+    const bound = Math.min(maxBytes, maxBlobBytes, cas.properties.maxBlobBytes)
     const { sizeBytes } = body
     // Before the first byte: a client that waits for `100 Continue` need not send the rest.
     if ((sizeBytes ?? 0) > bound) throw tooLarge(bound)
-    const unknown = sizeBytes === undefined ? unknownLengths.begin(storeBytes, call) : undefined
     let receivedBytes = 0
     const options = {
       blob: body,
@@ -138,11 +133,10 @@ export class Entries {
       onBytes: ({ length }: Uint8Array) => {
         receivedBytes += length
         if (receivedBytes > bound) throw tooLarge(bound)
-        unknown?.take(length)
       },
       check: hash === undefined ? undefined : (found: Digest) => checkHash(found, hash),
     }
-    const stored = await putUnnamedBlob(cas, options, call).finally(() => unknown?.end())
+    const stored = await putUnnamedBlob(cas, options, call)
     for (const key of keys) {
       const named = keyOfEntry(this.instanceName, key)
       await putBytes(ac, named, encodeEntry(named, stored, fields, visitor?.nameInResults), call)

@@ -1,5 +1,6 @@
 import type { HealthStatus } from '../../base/health.js'
 import { StatusError } from '../../base/status-error.js'
+import type { InFlight } from '../../ledger/bytes-in-flight.js'
 import type { Chunking, ChunkList } from '../../reapi/chunking.js'
 import type { CompressorName } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
@@ -288,6 +289,8 @@ export interface ReservedFile {
   readonly path: string
   /** Whether the bytes must be on disk before the file is adopted. */
   readonly isSynced: boolean
+  /** For bytes of a client: counts them before they are written, and is released once the file is adopted or removed. */
+  readonly inFlight: InFlight
 }
 
 /** A file at a reserved path that has no writer any more. */

@@ -1,6 +1,7 @@
 import { lstat, open, unlink } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { StatusError } from '../../base/status-error.js'
+import { uncounted } from '../../ledger/bytes-in-flight.js'
 import { errorOf } from '../../proto/error-details.js'
 import type { LocatedFile } from '../../proto/generated/remexec.worker.v1.js'
 import type { Digest } from '../../reapi/digest.js'
@@ -81,7 +82,7 @@ export class LentStoreFiles implements BlobFiles {
   async reserve(call: Call): Promise<ReservedFile> {
     const { place } = await this.#requests.ask(ANY, { reserve: {} }, call)
     if (place === null) throw new StatusError('INTERNAL', 'the server reserved no place for a file')
-    return place
+    return { ...place, inFlight: uncounted() }
   }
 
   async adopt(digest: Digest, file: FinishedFile, call: Call): Promise<void> {

@@ -187,9 +187,10 @@ export class LentStoreServer {
   }
 
   async #reserve(files: BlobFiles): Promise<{ readonly path: string; readonly isSynced: boolean }> {
-    const reserved = await files.reserve(this.#call)
-    this.#reserved.add(reserved.path)
-    return reserved
+    // Not counted as in flight: a worker writes outputs, as many at a time as it runs actions.
+    const { path, isSynced } = await files.reserve(this.#call)
+    this.#reserved.add(path)
+    return { path, isSynced }
   }
 
   async #adopt(

@@ -231,13 +231,11 @@ interface UnknownSize {
 
 const ofUnknownSize = async (blob: Blob, { stores, hash, maxBytes }: UnknownSize, call: Call): Promise<Digest> => {
   let receivedBytes = 0
-  const unknown = stores.unknownLengths.begin(stores.cas.properties.maxBlobBytes, call)
   const options = {
     ...{ blob, digestFunction: SHA256, maxBytes: Number.POSITIVE_INFINITY },
     onBytes: ({ length }: Uint8Array) => {
       receivedBytes += length
       if (receivedBytes > maxBytes) throw tooLarge(maxBytes)
-      unknown.take(length)
     },
     check: (found: Digest) => {
       if (found.hash === hash) return
@@ -247,7 +245,7 @@ const ofUnknownSize = async (blob: Blob, { stores, hash, maxBytes }: UnknownSize
       )
     },
   }
-  return putWhole(stores.cas, options, call).finally(() => unknown.end())
+  return putWhole(stores.cas, options, call)
 }
 
 const getResult = ({ request, mount, instanceName, hash }: Named): Promise<HttpAnswer> => {

@@ -1,8 +1,10 @@
-import { access, constants, open, statfs, unlink } from 'node:fs/promises'
+import { access, constants, open, unlink } from 'node:fs/promises'
 import { decimalSize } from '../../../base/decimal-size.js'
 import { errnoOf, fileFailure } from '../../../base/errno.js'
+import { freeBytesOf } from '../../../base/free-bytes.js'
 import type { HealthStatus } from '../../../base/health.js'
 import type { StatusError } from '../../../base/status-error.js'
+import type { BytesInFlight } from '../../../ledger/bytes-in-flight.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import { type Call, cancelledBy } from '../../../rpc/call.js'
@@ -26,9 +28,8 @@ import type { Claimant } from '../../index/promises.js'
 import { putInGroups } from '../../partition/put-in-groups.js'
 import type { Catalog } from './catalog.js'
 import { commitDrafts, type Refused } from './commit-drafts.js'
-import type { Written } from './files/file-writer.js'
 import { LinkedFiles } from './files/linked-files.js'
-import { writeBlob } from './files/write-blob.js'
+import { type WriteParts, writeBlob } from './files/write-blob.js'
 import type { Inspection } from './inspection.js'
 import { keyFor } from './located.js'
 import { PutTogether } from './packs/put-together.js'
@@ -49,6 +50,8 @@ export interface FilesystemStoreParts {
   readonly smallBytes: number
   readonly patrol: Patrol
   readonly shortages: Shortages
+  /** Files of blobs that are not complete. */
+  readonly inFlight: BytesInFlight
 }
 
 /**
@@ -70,6 +73,7 @@ export class FilesystemStore extends BaseStore {
   readonly #reads: Reads
   readonly #together: PutTogether
   readonly #parts: FilesystemStoreParts
+  readonly #writeParts: WriteParts
   #checking: Promise<HealthStatus> | undefined
   /** When a test file was last written and deleted. Reset by a later failure. */
   #couldWriteMs = Number.NEGATIVE_INFINITY
@@ -80,15 +84,22 @@ export class FilesystemStore extends BaseStore {
     super()
     this.#catalog = catalog
     this.#parts = parts
+    const { layout, index, syncs } = catalog
+    const { writeSlots, smallBytes, inFlight } = parts
+    this.#writeParts = {
+      ...{ writeSlots, smallBytes, inFlight, isSynced: syncs !== undefined },
+      nextTempPath: () => layout.nextTempPath(),
+      fits: (storedBytes) => index.fits(storedBytes),
+    }
     this.#reads = new Reads(catalog, parts.inspection, parts.bufferBytes)
-    this.files = new LinkedFiles(catalog, parts.inspection)
+    this.files = new LinkedFiles(catalog, parts.inspection, inFlight)
     this.sideBySide = new Runs(catalog, parts.inspection, parts.bufferBytes)
     this.#together = new PutTogether(catalog, parts.writeSlots, {
       putForm: (digest, form, call) => this.#putForm(digest, form, call),
       telling: (digest, write) => this.#telling(digest, write),
     })
     this.lasting = lastingBlobs(catalog)
-    const { retentionMs, maxBlobBytes } = catalog.index
+    const { retentionMs, maxBlobBytes } = index
     const facts = { detectsDamage: true, extendsLifetimes: true, findsByHash: true }
     this.properties = { ...PLAIN, ...facts, retentionMs, maxBlobBytes }
   }
@@ -127,7 +138,9 @@ export class FilesystemStore extends BaseStore {
   }
 
   #putForm(digest: Digest, form: BlobForm, call: Call): Promise<void> {
-    return this.#telling(digest, async () => this.#catalog.commit(digest, await this.#write(digest, form, call), call))
+    return this.#telling(digest, () =>
+      writeBlob(digest, form, call, this.#writeParts, (written) => this.#catalog.commit(digest, written, call)),
+    )
   }
 
   /** Keeps a file that a service thread has written. If it rejects, the file is gone. */
@@ -181,8 +194,7 @@ export class FilesystemStore extends BaseStore {
     try {
       const folders = [layout.contentPath, layout.tempPath]
       await Promise.all([...folders.map((folder) => access(folder, constants.W_OK)), this.#tryToWrite()])
-      const { bavail, bsize } = await statfs(layout.contentPath)
-      this.#diskFreeBytes = bavail * bsize
+      this.#diskFreeBytes = await freeBytesOf(layout.contentPath)
     } catch (error) {
       const reason = errnoOf(error) === 'ENOENT' ? 'its folder is gone' : fileFailure(error, 'could not write').message
       return { state: 'Failed', message: 'cannot write and delete a file', error: reason }
@@ -220,18 +232,6 @@ export class FilesystemStore extends BaseStore {
   usage(): StoreUsage {
     const { index, unlinker } = this.#catalog
     return { ...index.usage, evictFailureCount: unlinker.failureCount, diskFreeBytes: this.#diskFreeBytes }
-  }
-
-  #write(digest: Digest, form: BlobForm, call: Call): Promise<Written> {
-    const { layout, index, syncs } = this.#catalog
-    const { writeSlots, smallBytes } = this.#parts
-    return writeBlob(digest, form, call, {
-      writeSlots,
-      smallBytes,
-      nextTempPath: () => layout.nextTempPath(),
-      isSynced: syncs !== undefined,
-      fits: (storedBytes) => index.fits(storedBytes),
-    })
   }
 
   /** A failed write is noted before its caller gets it. */

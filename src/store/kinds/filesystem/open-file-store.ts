@@ -1,8 +1,11 @@
 import { mkdir, readdir, realpath, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { freeBytesOf } from '../../../base/free-bytes.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { FilesystemOptions } from '../../../config/config.js'
 import { lockFolder } from '../../../files/folder-lock.js'
+import { BytesInFlight } from '../../../ledger/bytes-in-flight.js'
+import { SharedLedgerMemory } from '../../../ledger/totals.js'
 import { QUIET_MS } from '../../../rpc/invocations.js'
 import type { BuildContext, ThreadSharing } from '../../contract/kind.js'
 import { BlobIndex } from '../../index/blob-index.js'
@@ -99,6 +102,10 @@ const start = async (
   step('checks its files after a power loss')
   if (mayBeTorn) await inspection.lookAtAll({ index, at: (slot) => catalog.at(slot) })
   index.holdRecent(QUIET_MS / 1000)
+  const counters = context.threads && new SharedLedgerMemory(1)
+  const freeBytes = (): Promise<number> => freeBytesOf(layout.tempPath)
+  const inFlight = new BytesInFlight({ maxBlobBytes: index.maxBlobBytes, freeBytes, shared: counters })
+  await inFlight.look()
   const checkpoints = new Checkpoints({ index, records, replayedFrom, path: checkpointPath, clock, log })
   const parts = { catalog, inspection, clock, log }
   const cleaner = new Cleaner(parts, () => checkpoints.replayedFrom)
@@ -113,6 +120,7 @@ const start = async (
     smallBytes: options.small_blob_size,
     patrol,
     shortages: new Shortages(path, { clock, log }),
+    inFlight,
   })
   holds(() => store.usage())
   context.threads?.register(
@@ -122,6 +130,7 @@ const start = async (
       smallBytes: options.small_blob_size,
       blockBytes: options.block_size,
       maxWrites: eachOf(concurrent, context.threads),
+      inFlightCounters: counters?.buffer,
     }),
   )
   catalog.eviction.start()

@@ -26,7 +26,7 @@ export interface FileShareData {
   readonly settings: ThreadSettings
 }
 
-/** The part of the options of a store that is the same on each thread. */
+/** What is the same on each thread. */
 export interface ThreadSettings {
   readonly recentBytes: number
   readonly bufferBytes: number
@@ -34,6 +34,8 @@ export interface ThreadSettings {
   readonly blockBytes: number
   /** File writes in flight on one thread; 0 means no limit. */
   readonly maxWrites: number
+  /** Counts incomplete files of all threads. */
+  readonly inFlightCounters: SharedArrayBuffer | undefined
 }
 
 /** The owner's side of a file store that service threads use. */

@@ -1,8 +1,11 @@
 import { readdir } from 'node:fs/promises'
 import type { Clock } from '../../../base/clock.js'
 import { fileFailure } from '../../../base/errno.js'
+import { freeBytesOf } from '../../../base/free-bytes.js'
 import type { HealthStatus } from '../../../base/health.js'
 import { LruCache } from '../../../base/lru-cache.js'
+import { BytesInFlight } from '../../../ledger/bytes-in-flight.js'
+import { SharedLedgerMemory } from '../../../ledger/totals.js'
 import type { Log } from '../../../log/log.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
@@ -15,7 +18,7 @@ import { type Claimant, OWNER, WORDS_EACH } from '../../index/promises.js'
 import type { Written } from './files/file-writer.js'
 import { isGone } from './files/unlinker.js'
 import { VerifiedTimes } from './files/verified-times.js'
-import { writeBlob, writeSlotsOf } from './files/write-blob.js'
+import { type WriteParts, writeBlob, writeSlotsOf } from './files/write-blob.js'
 import { Inspection } from './inspection.js'
 import { Layout } from './layout.js'
 import { keyFor, type Located, notFound } from './located.js'
@@ -57,7 +60,7 @@ export class ThreadFileStore extends BaseStore {
   readonly reader: IndexReader
   readonly #catalog: ThreadCatalog
   readonly #reads: Reads
-  readonly #writerParts: Parameters<typeof writeBlob>[3]
+  readonly #writeParts: WriteParts
   readonly #owner: ToOwnerOfStore
   readonly #shortages: Shortages
 
@@ -72,11 +75,15 @@ export class ThreadFileStore extends BaseStore {
     this.#owner = parts.owner
     this.#shortages = new Shortages(data.path, parts)
     const { isSynced } = data
-    const { maxWrites, smallBytes, blockBytes } = data.settings
-    this.#writerParts = {
-      writeSlots: writeSlotsOf(maxWrites),
-      smallBytes,
-      isSynced,
+    const { maxWrites, smallBytes, blockBytes, inFlightCounters } = data.settings
+    const inFlight = new BytesInFlight({
+      maxBlobBytes,
+      freeBytes: () => freeBytesOf(data.tempPath),
+      shared: inFlightCounters && new SharedLedgerMemory(1, inFlightCounters),
+    })
+    void inFlight.look()
+    this.#writeParts = {
+      ...{ writeSlots: writeSlotsOf(maxWrites), smallBytes, inFlight, isSynced },
       nextTempPath: () => this.#catalog.layout.nextTempPath(),
       fits: (storedBytes) => Math.ceil(storedBytes / blockBytes) * blockBytes <= maxBlobBytes,
     }
@@ -98,15 +105,19 @@ export class ThreadFileStore extends BaseStore {
     }
     const key = keyFor(digest, blob)
     const form = await blob.take()
-    let written: Written
+    let isWritten = false
     try {
-      written = await writeBlob(digest, form, call, this.#writerParts)
+      await writeBlob(digest, form, call, this.#writeParts, (written) => {
+        isWritten = true
+        return this.#owner.commit(key, written, call)
+      })
     } catch (thrown) {
+      // The owner says what it could not do.
+      if (isWritten) throw thrown
       const error = fileFailure(thrown, `could not write blob ${digest.key}`)
       this.#shortages.met(digest, error)
       throw error
     }
-    await this.#owner.commit(key, written, call)
   }
 
   /** A wrapper found what it read damaged. */

@@ -1,8 +1,7 @@
 import type { HealthStatus } from '../../../base/health.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { MemoryOptions } from '../../../config/config.js'
-import { Holder } from '../../../ledger/holder.js'
-import { Kind } from '../../../ledger/kind.js'
+import { BytesInFlight } from '../../../ledger/bytes-in-flight.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import { type Call, cancellation } from '../../../rpc/call.js'
@@ -21,24 +20,21 @@ import { copied, Pieces, readPieces, tooLargeToKeep } from './pieces.js'
 /**
  * Keeps blobs in memory and evicts the least recently used. A blob larger than `max_bytes` is rejected with
  * RESOURCE_EXHAUSTED as soon as it exceeds the limit. In the fast tier of a fast_slow no client notices that. Uploads
- * in flight may hold another `max_bytes`; further ones are rejected likewise.
+ * in flight are bounded too (`BytesInFlight`); further ones are rejected likewise.
  */
 class MemoryStore extends BaseStore {
   override readonly properties: StoreProperties
   readonly #index: BlobIndex
   /** The content of each slot of the index. */
   readonly #blobs: (readonly Buffer[])[] = []
-  /** The memory of all uploads in flight. */
-  readonly #uploads: Kind
-  /** All uploads share one bound. */
-  readonly #everybody = new Holder(1)
+  readonly #inFlight: BytesInFlight
 
-  constructor(index: BlobIndex, maxBytes: number) {
+  constructor(index: BlobIndex) {
     super()
     this.#index = index
     const { retentionMs, maxBlobBytes } = index
     this.properties = { ...PLAIN, extendsLifetimes: true, retentionMs, findsByHash: true, maxBlobBytes }
-    this.#uploads = new Kind('memory_uploads', 0, { maxBytes: maxBytes || Number.POSITIVE_INFINITY, rule: 'refuse' })
+    this.#inFlight = new BytesInFlight({ maxBlobBytes })
   }
 
   usage(): StoreUsage {
@@ -111,12 +107,12 @@ class MemoryStore extends BaseStore {
     this.#insert(digest, bytes.length === 0 ? NOTHING : [copied(bytes)], bytes.length)
   }
 
-  async #putPieces(digest: Digest, form: BlobForm, { signal, giveWay }: Call): Promise<void> {
-    const reservation = this.#uploads.reserveOrThrow(this.#everybody, 0)
-    const pieces = new Pieces({ reservation, fits: (sizeBytes) => this.#index.fits(sizeBytes), giveWay })
+  async #putPieces(digest: Digest, form: BlobForm, call: Call): Promise<void> {
+    const inFlight = this.#inFlight.begin(call)
+    const pieces = new Pieces({ inFlight, fits: (sizeBytes) => this.#index.fits(sizeBytes) })
     try {
       const lasts = form.kind === 'path' && form.isImmutable
-      await pour(form, (bytes) => (lasts ? pieces.keep(bytes) : pieces.take(bytes)), signal)
+      await pour(form, (bytes) => (lasts ? pieces.keep(bytes) : pieces.take(bytes)), call.signal)
       this.#insert(digest, pieces.end(), pieces.sizeBytes)
     } finally {
       pieces.close()
@@ -150,7 +146,7 @@ export const memory: StoreKind<MemoryOptions> = {
     const { eviction_policy: policy } = options
     const index = new BlobIndex({ policy, clock, promises: promisesOf(options, context) })
     tellBroken(index, context)
-    const store = new MemoryStore(index, policy.max_bytes)
+    const store = new MemoryStore(index)
     holds(() => store.usage())
     // Frees memory while the store is idle, too.
     if (policy.max_seconds > 0)

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { StatusError } from '../../../base/status-error.js'
-import type { Reservation } from '../../../ledger/reservation.js'
+import type { InFlight } from '../../../ledger/bytes-in-flight.js'
 import { STAGE_BYTES } from '../../../stream/path.js'
 
 /**
@@ -13,11 +13,9 @@ const PIECE_BYTES = 256 * 1024
 const KEPT_BYTES = 16 * 1024
 
 interface PiecesParts {
-  /** Bytes of this upload, counted towards the bound of all uploads into the store. */
-  readonly reservation: Reservation
+  /** Counts the bytes of this upload. */
+  readonly inFlight: InFlight
   fits(sizeBytes: number): boolean
-  /** Discards an upload that receives nothing, to free its memory; false when there is none. */
-  readonly giveWay?: (() => Promise<boolean>) | undefined
 }
 
 /** The bytes of one upload, as they arrive. */
@@ -78,17 +76,9 @@ export class Pieces {
 
   /** Undefined when these bytes fit. Else resolves once idle uploads were discarded to make room, or rejects. */
   #makeRoom(bytes: number): Promise<void> | undefined {
-    const { reservation, fits } = this.#parts
+    const { inFlight, fits } = this.#parts
     this.#sizeBytes += bytes
-    if (!fits(this.#sizeBytes)) return Promise.reject(tooLargeToKeep(this.#sizeBytes))
-    return reservation.grow(bytes) ? undefined : this.#roomBehind(bytes)
-  }
-
-  async #roomBehind(bytes: number): Promise<void> {
-    const { reservation, giveWay } = this.#parts
-    do {
-      if (!(await giveWay?.())) throw noRoom()
-    } while (!reservation.grow(bytes))
+    return fits(this.#sizeBytes) ? inFlight.growTo(this.#sizeBytes) : Promise.reject(tooLargeToKeep(this.#sizeBytes))
   }
 
   #begin(piece: Buffer, filledBytes: number): void {
@@ -102,14 +92,11 @@ export class Pieces {
     this.#begin(copied((this.#pieces.pop() as Buffer).subarray(0, this.#filledBytes)), PIECE_BYTES)
   }
 
-  /** Releases the reservation, whether the upload succeeded or failed. */
+  /** The upload has succeeded or failed. */
   close(): void {
-    this.#parts.reservation.release()
+    this.#parts.inFlight.release()
   }
 }
-
-const noRoom = (): StatusError =>
-  new StatusError('RESOURCE_EXHAUSTED', 'uploads in flight hold all the memory that max_bytes allows')
 
 export const tooLargeToKeep = (sizeBytes: number): StatusError =>
   new StatusError('RESOURCE_EXHAUSTED', `a blob of ${sizeBytes} bytes or more exceeds max_bytes of this store`)

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { StatusError } from '../../../../src/base/status-error.js'
 import type { FastSlowOptions } from '../../../../src/config/config.js'
+import { uncounted } from '../../../../src/ledger/bytes-in-flight.js'
 import type { DigestFunction, Hasher } from '../../../../src/reapi/digest-function.js'
 import { internalCall } from '../../../../src/rpc/call.js'
 import { ForwardingStore } from '../../../../src/store/contract/forwarding.js'
@@ -531,7 +532,7 @@ class WithFiles extends ForwardingStore {
       lease: async (missing) => ({ missing, extend: async (more) => more, release: () => {} }),
       locate: async () => ({ bytes: Buffer.alloc(0) }),
       maxBlobBytes: async () => Number.POSITIVE_INFINITY,
-      reserve: async () => ({ path: '', isSynced: false }),
+      reserve: async () => ({ path: '', isSynced: false, inFlight: uncounted() }),
       adopt: async () => {},
       populate: async () => {},
       drop: async () => {},

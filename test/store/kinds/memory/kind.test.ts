@@ -75,7 +75,7 @@ t.test('a blob larger than max_bytes is rejected before it has arrived completel
   t.ok((await get(store, digestOf(fits))).equals(fits), 'a blob that just fits can be read, whatever evict_bytes is')
 })
 
-t.test('uploads in flight together hold no more memory than max_bytes', async (t) => {
+t.test('uploads in flight together hold no more memory than a third above max_bytes', async (t) => {
   const store = await memoryStore({ max_bytes: 1_000_000 })
   const uploads = Array.from({ length: 8 }, (_, i) => {
     const bytes = bytesOf(600_000, `under way ${i}`)
@@ -84,12 +84,12 @@ t.test('uploads in flight together hold no more memory than max_bytes', async (t
     return { bytes, feed, putting }
   })
   for (const { bytes, feed } of uploads) feed.write(bytes.subarray(0, 400_000))
-  await until(async () => uploads.filter(({ feed }) => feed.destroyed).length === 6)
-  for (const { bytes, feed } of uploads.slice(0, 2)) feed.end(bytes.subarray(400_000, 500_000))
+  await until(async () => uploads.filter(({ feed }) => feed.destroyed).length === 5)
+  for (const { feed } of uploads.slice(0, 3)) feed.end()
   const outcomes = await Promise.all(uploads.map(({ putting }) => putting))
   t.same(
     outcomes.map((outcome) => outcome?.code),
-    [undefined, undefined, 8, 8, 8, 8, 8, 8],
+    [undefined, undefined, undefined, 8, 8, 8, 8, 8],
   )
   const again = bytesOf(900_000, 'afterwards')
   await put(store, digestOf(again), again)

@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib'
 import { fileFailure } from '../../../../base/errno.js'
 import { LARGE_BYTES, type LentBuffer, lendBuffer, SMALL_BYTES, shortened } from '../../../../base/lent-buffers.js'
 import { StatusError } from '../../../../base/status-error.js'
+import type { InFlight } from '../../../../ledger/bytes-in-flight.js'
 import type { Semaphore } from '../../../../work/semaphore.js'
 import type { FinishedFile } from '../../../contract/store.js'
 import { OpenFile } from './open-file.js'
@@ -16,6 +17,8 @@ export interface FileWriterParts {
   /** Whether the bytes must be on disk before the file is committed. */
   readonly isSynced: boolean
   fits(storedBytes: number): boolean
+  /** Counts what is written to the file. Its owner releases it. */
+  readonly inFlight: InFlight
 }
 
 /** The result: the bytes of a small blob, else a file that the caller must move or delete. */
@@ -53,6 +56,11 @@ export class FileWriter {
     this.#storedBytes += bytes.length
     this.#checksum = crc32(bytes, this.#checksum)
     if (!this.#parts.fits(this.#storedBytes)) return Promise.reject(tooLargeToKeep(this.#parts.key, this.#storedBytes))
+    const room = this.#makeRoom()
+    return room === undefined ? this.#copy(bytes) : room.then(() => this.#copy(bytes))
+  }
+
+  #copy(bytes: Buffer): Promise<void> | undefined {
     for (let at = 0; at < bytes.length; ) {
       this.#last ??= this.#lend()
       const copied = bytes.copy(this.#last.bytes, this.#filledBytes, at)
@@ -64,10 +72,11 @@ export class FileWriter {
   }
 
   /** Like `take`, for all bytes of a blob, which nobody changes until `finish` settles: they are written as they lie. */
-  takeAll(bytes: Buffer): void {
+  async takeAll(bytes: Buffer): Promise<void> {
     this.#storedBytes = bytes.length
     this.#checksum = crc32(bytes)
     if (!this.#parts.fits(this.#storedBytes)) throw tooLargeToKeep(this.#parts.key, this.#storedBytes)
+    await this.#makeRoom()
     this.#full.push({ bytes, release: () => {} })
   }
 
@@ -104,6 +113,11 @@ export class FileWriter {
     await this.#work.catch(() => {})
     await this.#file?.close().catch(() => {})
     if (this.#file !== undefined) await unlink(this.#tempPath).catch(() => {})
+  }
+
+  /** Undefined if there is room for a file of all bytes so far, or if it needs none. */
+  #makeRoom(): Promise<void> | undefined {
+    return this.#isSmall ? undefined : this.#parts.inFlight.growTo(this.#storedBytes)
   }
 
   get #isSmall(): boolean {

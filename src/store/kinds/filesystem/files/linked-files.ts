@@ -2,6 +2,7 @@ import { constants, lstatSync, statSync } from 'node:fs'
 import { chmod, copyFile, rename, stat, unlink, utimes } from 'node:fs/promises'
 import { errnoOf, fileFailure } from '../../../../base/errno.js'
 import { StatusError } from '../../../../base/status-error.js'
+import type { BytesInFlight } from '../../../../ledger/bytes-in-flight.js'
 import type { Digest } from '../../../../reapi/digest.js'
 import type { Call } from '../../../../rpc/call.js'
 import { readFile } from '../../../../stream/blob/file.js'
@@ -26,12 +27,14 @@ const ALL_MODES = 0o7777
 export class LinkedFiles implements BlobFiles {
   readonly #catalog: Catalog
   readonly #inspection: Inspection
+  readonly #inFlight: BytesInFlight
   readonly #executables = new SingleFlight<boolean>()
   readonly #checks = new SingleFlight<boolean>()
 
-  constructor(catalog: Catalog, inspection: Inspection) {
+  constructor(catalog: Catalog, inspection: Inspection, inFlight: BytesInFlight) {
     this.#catalog = catalog
     this.#inspection = inspection
+    this.#inFlight = inFlight
   }
 
   async lease(digests: readonly Digest[]): Promise<BlobLease> {
@@ -74,8 +77,9 @@ export class LinkedFiles implements BlobFiles {
     return this.#catalog.index.maxBlobBytes
   }
 
-  async reserve(): Promise<ReservedFile> {
-    return { path: this.#catalog.layout.nextTempPath(), isSynced: this.#catalog.syncs !== undefined }
+  async reserve(call: Call): Promise<ReservedFile> {
+    const { layout, syncs } = this.#catalog
+    return { path: layout.nextTempPath(), isSynced: syncs !== undefined, inFlight: this.#inFlight.begin(call) }
   }
 
   async adopt(digest: Digest, file: FinishedFile, call: Call): Promise<void> {

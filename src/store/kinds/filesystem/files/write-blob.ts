@@ -1,3 +1,4 @@
+import type { BytesInFlight } from '../../../../ledger/bytes-in-flight.js'
 import type { Digest } from '../../../../reapi/digest.js'
 import type { Call } from '../../../../rpc/call.js'
 import type { BlobForm } from '../../../../stream/blob/form.js'
@@ -12,18 +13,36 @@ const WAITING_EACH = 256
 export const writeSlotsOf = (concurrent: number): Semaphore =>
   new Semaphore({ permits: concurrent, maxWaiting: WAITING_EACH * concurrent })
 
-/** Returns small bytes as they are. Everything else goes through a FileWriter. Nothing remains if it rejects. */
+export interface WriteParts extends Omit<FileWriterParts, 'key' | 'inFlight'> {
+  /** Of all uploads into the store. */
+  readonly inFlight: BytesInFlight
+}
+
+/**
+ * Hands what was written to `commit`: small bytes as they are, everything else through a FileWriter. A file counts as in flight until
+ * `commit` has settled. Nothing remains if it rejects.
+ */
 export const writeBlob = async (
   digest: Digest,
   form: BlobForm,
   call: Call,
-  parts: Omit<FileWriterParts, 'key'>,
-): Promise<Written> => {
+  parts: WriteParts,
+  commit: (written: Written) => Promise<void>,
+): Promise<void> => {
   const { smallBytes, fits } = parts
-  if (form.kind === 'bytes' && form.bytes.length <= smallBytes && fits(form.bytes.length)) return form.bytes
-  const writer = new FileWriter({ ...parts, key: digest.key })
+  if (form.kind === 'bytes' && form.bytes.length <= smallBytes && fits(form.bytes.length)) return commit(form.bytes)
+  const inFlight = parts.inFlight.begin(call)
   try {
-    if (form.kind === 'bytes') writer.takeAll(form.bytes)
+    await commit(await written(form, call, { ...parts, key: digest.key, inFlight }))
+  } finally {
+    inFlight.release()
+  }
+}
+
+const written = async (form: BlobForm, call: Call, parts: FileWriterParts): Promise<Written> => {
+  const writer = new FileWriter(parts)
+  try {
+    if (form.kind === 'bytes') await writer.takeAll(form.bytes)
     else
       await pour(
         form,
