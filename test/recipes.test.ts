@@ -193,5 +193,5 @@ t.test('bucket: while neither S3 nor Redis answers, uploads, lookups and hits co
   t.same(hit.outputFiles[0].digest, wire(digest))
   t.equal((await fetch(`http://${address}/status/ready`)).status, 200, 'it stays behind its load balancer')
   const report = await (await fetch(`http://${address}/status`)).text()
-  t.match(report, /"component":"uploads\/CAS","status":\{"Warning":\{[^}]*1 blobs of 20 bytes wait/)
+  t.match(report, /"component":"uploads\/CAS","status":\{"Warning":\{[^}]*1 blob of 20 B waits/)
 })

@@ -38,7 +38,7 @@ export const validateCommand = async (
     if (found.length > 0)
       write(`${formatProblems(found, 'human', new Map(text === undefined ? [] : [[path, text]]))}\n`)
     write(
-      `${printable(path)}: ${problems.length > 0 ? 'wrong' : 'fine'} (${count(problems.length, 'error')}, ${count(warnings.length, 'warning')})\n`,
+      `${printable(path)}: ${problems.length > 0 ? 'invalid' : 'valid'} (${count(problems.length, 'error')}, ${count(warnings.length, 'warning')})\n`,
     )
     if (explain !== undefined && config !== undefined) write(`${(await explain(config)).map(printable).join('\n')}\n\n`)
   }

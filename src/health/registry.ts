@@ -3,17 +3,8 @@ import type { HealthProbe } from '../base/health.js'
 import { type Log, silentLog } from '../log/log.js'
 import { LATE, within } from '../work/deadline.js'
 import { inBackground } from '../work/in-background.js'
-import {
-  ask,
-  type HealthReport,
-  type HealthState,
-  initializing,
-  isBroken,
-  reasonOf,
-  STATES,
-  stateOf,
-  timedOut,
-} from './report.js'
+import { shareCause } from './causes.js'
+import { ask, type HealthReport, initializing, isBroken, reasonOf, STATES, stateOf, timedOut } from './report.js'
 
 /** Time from an answer to the next check of a working component. */
 const PERIOD_MS = 10_000
@@ -33,6 +24,8 @@ interface Component {
   /** Whether it has been in another state than Initializing. */
   hasStarted?: boolean
   last?: { readonly report: HealthReport; readonly atMs: number }
+  /** Whether its trouble is in the log, itself or with that of a component it is nested in. */
+  isTold?: boolean
 }
 
 /**
@@ -131,7 +124,7 @@ export class HealthRegistry {
   #ask(component: Component, timeoutMs: number): Promise<HealthReport> {
     component.asking ??= ask(component.probe, timeoutMs).then((report) => {
       component.asking = undefined
-      this.#logChange(component.last && stateOf(component.last.report), report)
+      this.#logChange(component, report)
       component.last = { report, atMs: this.#clock.now() }
       if (stateOf(report) !== 'Initializing') component.hasStarted = true
       const isBrokenNow = this.latest().some((answer) => isBroken(stateOf(answer.report)))
@@ -141,16 +134,40 @@ export class HealthRegistry {
     return component.asking
   }
 
-  /** Logs a change of state. The first answer is logged only if the component does not work. */
-  #logChange(before: HealthState | undefined, report: HealthReport): void {
+  /**
+   * Logs a change of state. The first answer is logged only if the component does not work. Of components that are nested in
+   * each other and have the same trouble the first is logged, because one backend that is away is one event.
+   */
+  #logChange(component: Component, report: HealthReport): void {
+    const before = component.last && stateOf(component.last.report)
     const state = stateOf(report)
-    if (before === state || (before === undefined && !isBroken(state))) return
+    const wasBroken = before !== undefined && isBroken(before)
+    const wasTold = component.isTold === true
     const fields = { component: report.component, state, ...reasonOf(report) }
     if (isBroken(state)) {
-      if (before === undefined || !isBroken(before)) this.#log.error('a component does not work', fields)
-    } else if (before !== undefined && isBroken(before)) this.#log.info('a component works again', fields)
-    else if (state === 'Warning') this.#log.warn('a component works, but not as it should', fields)
-    else this.#log.info('a component changed its state', fields)
+      if ((wasTold && wasBroken) || this.#isTold(report)) return
+      component.isTold = true
+      this.#log.error('a component does not work', fields)
+    } else if (wasBroken) {
+      component.isTold = wasTold && state === 'Warning'
+      if (wasTold) this.#log.info('a component works again', fields)
+    } else if (state === 'Warning') {
+      if (wasTold || this.#isTold(report)) return
+      component.isTold = true
+      if (before !== undefined) this.#log.warn('a component works, but not as it should', fields)
+    } else {
+      component.isTold = false
+      const wasWarning = before === 'Warning'
+      if (before !== undefined && before !== state && (wasTold || !wasWarning))
+        this.#log.info('a component changed its state', fields)
+    }
+  }
+
+  /** Whether the log has the trouble of a component by one that it is nested in, or that is nested in it. */
+  #isTold(report: HealthReport): boolean {
+    return [...this.#components].some(
+      ({ isTold, last }) => isTold === true && last !== undefined && shareCause(last.report, report),
+    )
   }
 }
 

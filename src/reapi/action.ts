@@ -1,3 +1,4 @@
+import { counted } from '../base/quantities.js'
 import { type ErrorDetail, StatusError } from '../base/status-error.js'
 import { preconditionFailure } from '../proto/error-details.js'
 import type { Action } from '../proto/generated/build.bazel.remote.execution.v2.js'
@@ -44,7 +45,7 @@ export class MissingBlobs {
 
   error(): StatusError {
     const some = [...this.#some, ...(this.#count > MAX_NAMED ? ['...'] : [])].join(', ')
-    const message = `${this.#count} blobs the action needs are not in the CAS, upload them first: ${some}`
+    const message = `the CAS lacks ${counted(this.#count, 'blob')} that the action needs, upload first: ${some}`
     return new StatusError('FAILED_PRECONDITION', message, { details: [joined(this.#details)] })
   }
 }

@@ -159,7 +159,7 @@ t.test(
     t.match(await messageOf(server, 'stores/CAS'), /Warning.*the slow store is away since/)
     t.match(
       await messageOf(server, 'uploads/CAS'),
-      /Warning.*\d+ blobs of \d+ bytes wait for the slow store.*nobody listens/,
+      /Warning.*\d+ blobs? of [\d.]+ \w+ waits? for the slow store.*nobody listens/,
     )
 
     const lines = server.log().split('\n')

@@ -70,8 +70,8 @@ t.test('validate --explain describes usable files after the verdict', async (t) 
     },
   )
   t.equal(status, 1)
-  t.match(output, /fine\.json5: fine \(.*\)\nstores\n {2}CAS {4}verify > /)
-  t.match(output, /wrong\.json5: wrong \(.*\)\n$/)
+  t.match(output, /fine\.json5: valid \(.*\)\nstores\n {2}CAS {4}verify > /)
+  t.match(output, /wrong\.json5: invalid \(.*\)\n$/)
 })
 
 t.test('says which tier acknowledges uploads', (t) => {

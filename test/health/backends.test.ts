@@ -82,7 +82,7 @@ t.test('a report names store, connection and reason for each kind of unreachable
     others.map(({ component, status }) => [component, status]),
     [
       ['connections/SILENT/aws bucket blobs', { Timeout: { struct_name: 'S3Bucket' } }],
-      ['stores/OBJECTS/fast', { Ok: { struct_name: 'MemoryStore', message: 'keeps 0 blobs of 0 bytes' } }],
+      ['stores/OBJECTS/fast', { Ok: { struct_name: 'MemoryStore', message: 'keeps 0 blobs of 0 B' } }],
       ['stores/SILENT', { Timeout: { struct_name: 'ObjectStore' } }],
     ],
     'what is silent is not waited for longer than a second',

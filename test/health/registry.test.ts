@@ -208,3 +208,27 @@ t.test('reports at the same time share one check, and none waits longer than its
   for (const asked of patient) t.equal(await stateOf(asked), 'Ok')
   t.equal(await stateOf(registry.report(20)), 'Timeout', 'a new check, though it worked a moment ago')
 })
+
+t.test(
+  'nested components with one trouble are one line of the log, until they are in trouble by themselves',
+  async (t) => {
+    const lines: string[] = []
+    const registry = new HealthRegistry(textLog('info', (line) => lines.push(line)))
+    const away = (message: string): HealthStatus => ({ state: 'Failed', message, error: 'ECONNREFUSED' })
+    let [inner, outer]: HealthStatus[] = [away('no connection'), away('slow: no connection')]
+    registry.register(probe('CAS', async () => outer as HealthStatus))
+    registry.register(probe('CAS/slow', async () => inner as HealthStatus))
+    registry.register(probe('AC', async () => away('no connection')))
+    const said = async (): Promise<string[]> => {
+      await registry.report(1_000)
+      return lines.splice(0).map((line) => line.replace(/.*component=(\S+) state=(\w+).*\n/, '$1 $2'))
+    }
+    t.same((await said()).map((line) => line.replace('/slow', '')).sort(), ['stores/AC Failed', 'stores/CAS Failed'])
+    t.same(await said(), [], 'no second line')
+    outer = await ok()
+    inner = away('the disk is full')
+    t.match((await said()).sort(), ['stores/CAS Ok', 'stores/CAS/slow Failed'].slice(-1), 'what is left is told')
+    inner = await ok()
+    t.match(await said(), ['stores/CAS/slow Ok'])
+  },
+)

@@ -195,7 +195,7 @@ t.test('EXE-13: thousands of missing files are listed once each, in one detail, 
   const { status } = responseOf((await new Reader(server.execute(built.digest)).rest()).at(-1) ?? fail())
   t.match(
     status?.message,
-    /^5001 blobs the action needs are not in the CAS, upload them first: blobs\/[^,]+(, blobs\/[^,]+){2}, \.\.\.$/,
+    /^the CAS lacks 5,001 blobs that the action needs, upload first: blobs\/[^,]+(, blobs\/[^,]+){2}, \.\.\.$/,
   )
   t.equal(status?.details.length, 1)
   const [detail = { typeUrl: '', value: Buffer.alloc(0) }] = status?.details ?? []

@@ -147,7 +147,7 @@ t.test('a deep chain of directories does not hold up other calls', async (t) => 
   const { status } = responseOf((await stream.rest()).at(-1) ?? fail())
   ended.push('Execute')
   await between
-  t.match({ ...status }, { code: 9, message: /^1 blobs the action needs/ })
+  t.match({ ...status }, { code: 9, message: /^the CAS lacks 1 blob that the action needs/ })
   t.same(ended, ['a health check sent during the call', 'Execute'])
 })
 

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type { ComponentChildren } from 'preact'
-import { countText } from '../../base/quantities.js'
+import { counted } from '../../base/quantities.js'
 import { codeName, isStatus } from '../../base/status-error.js'
 import { readAction, readCommand } from '../../content/action.js'
 import { resultIn } from '../../misses/evidence.js'
@@ -249,7 +249,7 @@ const Result = ({
   return (
     <>
       {goneCount > 0 && (
-        <Note tone="warn">{`${countText(goneCount)} outputs are not in the CAS any more, so the result is a miss.`}</Note>
+        <Note tone="warn">{`The CAS has lost ${counted(goneCount, 'output')}, so the result is a miss.`}</Note>
       )}
       <Execution of={result} seesOrigins={visit.request.visitor?.maySeeOrigins(instance) ?? true} />
       <h2>Outputs</h2>

@@ -1,4 +1,4 @@
-import { sizeText } from '../../base/quantities.js'
+import { counted, sizeText } from '../../base/quantities.js'
 import type { ActionResult, Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
@@ -91,7 +91,7 @@ export const OutputsTable = ({
   const columns = columnsOf(visit, instance)
   return (
     <>
-      <Table caption={`${of.length} outputs`} columns={columns} rows={page.rows} none="It made none." />
+      <Table caption={counted(of.length, 'output')} columns={columns} rows={page.rows} none="It made none." />
       <Pager of={page} visit={visit} />
     </>
   )

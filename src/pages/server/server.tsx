@@ -1,4 +1,4 @@
-import { timeText } from '../../base/quantities.js'
+import { counted, timeText } from '../../base/quantities.js'
 import type { Config } from '../../config/config.js'
 import type { Answer } from '../../health/registry.js'
 import { isBroken, stateOf } from '../../health/report.js'
@@ -144,7 +144,9 @@ const QueueAndWorkers = ({ of: sources, visit }: Parts) => {
           <>
             <h3>{title}</h3>
             <Table
-              caption={rows.length > MAX_ROWS ? `The first ${MAX_ROWS} of ${rows.length}` : `${rows.length} actions`}
+              caption={
+                rows.length > MAX_ROWS ? `The first ${MAX_ROWS} of ${rows.length}` : counted(rows.length, 'action')
+              }
               columns={columns as readonly Column<unknown>[]}
               rows={rows.slice(0, MAX_ROWS)}
               none=""

@@ -57,9 +57,9 @@ export const StoreTables = ({ of: { config, metrics } }: { readonly of: ServerSo
   const none = config.global.disable_metrics ? 'Not counted (global.disable_metrics).' : 'None.'
   return (
     <>
-      <h2>What is kept</h2>
+      <h2>Contents</h2>
       <Table caption="Stores, each below the one it is in" columns={KEPT} {...{ rows, none }} />
-      <h2>What was asked for</h2>
+      <h2>Requests</h2>
       <Table caption="Since the start" columns={ASKED} {...{ rows, none }} />
       <Chunks rows={rows.filter(({ chunks }) => chunks !== undefined)} />
     </>
@@ -114,7 +114,7 @@ const KEPT: readonly Column<CacheSeries>[] = [
       countText,
     ),
   ),
-  number('Kept unused for', (series) =>
+  number('Idle before eviction', (series) =>
     known(
       series.least(({ lastEvictedIdleMs }) => lastEvictedIdleMs),
       timeText,
@@ -127,7 +127,7 @@ const KEPT: readonly Column<CacheSeries>[] = [
     ),
   ),
   {
-    head: 'Broken',
+    head: 'Broken promises',
     kind: 'number',
     cell: (series) => {
       const broken = series.sum(({ promised }) => promised?.brokenCount)

@@ -1,4 +1,5 @@
-import { countText } from '../../base/quantities.js'
+import { counted } from '../../base/quantities.js'
+import { causesIn } from '../../health/causes.js'
 import type { Answer } from '../../health/registry.js'
 import { isBroken, reasonOf, stateOf } from '../../health/report.js'
 import type { Tone } from '../parts/small.js'
@@ -15,12 +16,14 @@ export interface Verdict {
 /** One word for the whole process, and the reasons for it. */
 export const verdictOf = (answers: readonly Answer[], overviews: Overviews): Verdict => {
   const stuck = stuckActions(overviews)
-  const reasons = byUrgency(answers).flatMap(({ report }) => {
-    const state = stateOf(report)
+  const troubled = byUrgency(answers)
+    .map(({ report }) => report)
     // The line about its actions says more.
-    if (state === 'Ok' || stuck.has(report.component)) return []
+    .filter((report) => stateOf(report) !== 'Ok' && !stuck.has(report.component))
+  const reasons = causesIn(troubled).map(({ report, outermost }) => {
     const { reason = '' } = reasonOf(report)
-    return [`${report.component}: ${reason === '' ? state : reason}`]
+    const so = outermost === undefined ? '' : ` (and so ${outermost.component})`
+    return `${report.component}${so}: ${reason === '' ? stateOf(report) : reason}`
   })
   const states = answers.map(({ report }) => stateOf(report))
   const all = [...reasons, ...stuck.values()]
@@ -45,7 +48,7 @@ const stuckActions = (overviews: Overviews): ReadonlyMap<string, string> => {
 /** Of the reason why an action waits (`whyItWaits`). */
 const NO_WORKER = 'no worker'
 
-const actions = (count: number): string => (count === 1 ? '1 action waits' : `${countText(count)} actions wait`)
+const actions = (count: number): string => `${counted(count, 'action')} ${count === 1 ? 'waits' : 'wait'}`
 
 const URGENCY = ['Failed', 'Timeout', 'Warning', 'Initializing', 'Ok'] as const
 

@@ -30,6 +30,9 @@ const KEPT_MS = 60_000
 const MAX_KEPT = 1_000
 const HEALTH_PATIENCE_MS = 5_000
 
+/** Not the name of the class, which a bundler may change. */
+const STRUCT_NAME = 'GrpcScheduler'
+
 /**
  * Forwards to another server. Operation names contain the remote name, so the scheduler stores nothing about
  * them: clients can ask again after a restart. Only operations answered from an action cache, or rejected,
@@ -56,14 +59,14 @@ export class GrpcScheduler implements Scheduler {
       before = [...this.#answered.keys()]
     })
     const connection = {
-      ...{ name: remote.backend, structName: GrpcScheduler.name, timeoutMs: HEALTH_PATIENCE_MS },
+      ...{ name: remote.backend, structName: STRUCT_NAME, timeoutMs: HEALTH_PATIENCE_MS },
       ping: (signal: AbortSignal) => remote.ping(signal),
       failureOf: (thrown: unknown) => remote.failureOf(thrown),
     }
     this.probe = {
       namespace: `/schedulers/${name}`,
       component: `scheduler/${name}`,
-      structName: GrpcScheduler.name,
+      structName: STRUCT_NAME,
       check: async (signal) => {
         const status = await connectionHealth(connection, signal)
         return status.state === 'Ok' ? { ...status, message: `executions go to ${remote.backend}` } : status

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.js'
 import type { HealthProbe, HealthStatus } from '../../base/health.js'
+import { counted } from '../../base/quantities.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Ledger } from '../../ledger/ledger.js'
 import type { Log } from '../../log/log.js'
@@ -101,7 +102,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     this.probe = {
       namespace: `/schedulers/${name}`,
       component: `scheduler/${name}`,
-      structName: SimpleScheduler.name,
+      structName: 'SimpleScheduler',
       check: async () => this.#health(),
     }
   }
@@ -366,8 +367,6 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     return { state: isFine ? 'Ok' : 'Warning', message }
   }
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 const ENDED = 'an action ended'
 

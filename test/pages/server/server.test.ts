@@ -180,7 +180,11 @@ t.test('the page shows broken components and recent errors, without paths of the
   const { html, row, rows } = await open(address)
   t.match(textIn(html), /✗ not healthy/)
   const [, reasons = ''] = /<ul class="note reasons bad">(.*?)<\/ul>/.exec(html) ?? []
-  t.match(reasons, /stores\/CAS\/fast: cannot write and delete a file/, 'the reason stands beside it')
+  t.match(
+    reasons,
+    /stores\/CAS\/fast \(and so stores\/CAS\): cannot write and delete a file/,
+    'the reason stands beside it',
+  )
   t.ok(html.indexOf('>stores/CAS/fast<') < html.indexOf('>stores/SMALL<'), 'failed components come first')
   t.match(row('stores/CAS/fast'), [
     ['stores/CAS/fast', 'Failed', /^\d s ago$/, 'cannot write and delete a file: its folder is gone'],

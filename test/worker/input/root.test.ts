@@ -169,7 +169,7 @@ t.test('EXE-12, EXE-13, EXE-15 every missing blob is listed, in one detail', asy
   const error = await rejection(leaseInputs(tree, store.cas, call))
   t.equal(error.code, 9)
   t.same(missingIn(error), [gone1, gone2, goneDirectory].map(subjectOf).sort())
-  t.match(error.message, /^3 blobs the action needs are not in the CAS/)
+  t.match(error.message, /^the CAS lacks 3 blobs that the action needs/)
   t.equal(store.leased.size, 0, 'nothing stays leased')
 
   const known = nothingKnown()

@@ -3,6 +3,7 @@ import { decimalSize } from '../../../base/decimal-size.js'
 import { errnoOf, fileFailure } from '../../../base/errno.js'
 import { freeBytesOf } from '../../../base/free-bytes.js'
 import type { HealthStatus } from '../../../base/health.js'
+import { counted, sizeText } from '../../../base/quantities.js'
 import type { StatusError } from '../../../base/status-error.js'
 import type { BytesInFlight } from '../../../ledger/bytes-in-flight.js'
 import type { Digest } from '../../../reapi/digest.js'
@@ -203,8 +204,8 @@ export class FilesystemStore extends BaseStore {
     if (failure !== undefined) {
       return { state: 'Failed', message: 'cannot read a folder of its files', error: failure }
     }
-    const damage = damagedCount > 0 ? `, found ${damagedCount} damaged ones since the start` : ''
-    const kept = `keeps ${index.count} blobs of ${index.bytes} bytes${damage}`
+    const damage = damagedCount > 0 ? `, found ${counted(damagedCount, 'damaged one')} since the start` : ''
+    const kept = `keeps ${counted(index.count, 'blob')} of ${sizeText(index.bytes)}${damage}`
     if (!hasGoneRound) return { state: 'Initializing', message: kept }
     const shortage = this.#shortage()
     return shortage === undefined ? { state: 'Ok', message: kept } : { state: 'Warning', message: `${kept}${shortage}` }

@@ -62,7 +62,7 @@ export const grpc: StoreKind<GrpcOptions> = {
         : [
             {
               name: channel.target,
-              structName: Channel.name,
+              structName: 'Channel',
               ping: (signal) => server.ping(channel, signal),
               failureOf,
               timeoutMs,

@@ -1,4 +1,5 @@
 import type { HealthStatus } from '../../../base/health.js'
+import { counted, sizeText } from '../../../base/quantities.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { MemoryOptions } from '../../../config/config.js'
 import { BytesInFlight } from '../../../ledger/bytes-in-flight.js'
@@ -87,7 +88,7 @@ class MemoryStore extends BaseStore {
   }
 
   async health(): Promise<HealthStatus> {
-    const message = `keeps ${this.#index.count} blobs of ${this.#index.bytes} bytes`
+    const message = `keeps ${counted(this.#index.count, 'blob')} of ${sizeText(this.#index.bytes)}`
     return { state: 'Ok', message }
   }
 

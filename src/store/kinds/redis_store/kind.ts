@@ -43,7 +43,7 @@ export const redisStore: StoreKind<RedisStoreOptions> = {
     const commands = new Commands(connections, new Requests({ backend, retry, maxConcurrent, timeoutMs, failureOf }))
     const connection = {
       name: target.name,
-      structName: RedisConnections.name,
+      structName: 'RedisConnections',
       ping: async (signal: AbortSignal) => void (await connections.send(undefined, ['PING'], signal)),
       failureOf,
       timeoutMs: options.health_check_timeout_ms,

@@ -60,7 +60,7 @@ t.test('blobs unused for max_seconds are evicted, even in an idle store', async 
   await get(store, blob(1).digest)
   clock.advance(30_000)
   const { message } = await store.health(call)
-  t.equal(message, 'keeps 1 blobs of 1000 bytes')
+  t.equal(message, 'keeps 1 blob of 1 kB')
   t.same(await present(store, 2), [1])
 })
 

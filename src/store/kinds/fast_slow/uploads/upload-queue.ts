@@ -1,5 +1,6 @@
 import type { Clock } from '../../../../base/clock.js'
 import type { HealthStatus } from '../../../../base/health.js'
+import { counted, sizeText, timeText } from '../../../../base/quantities.js'
 import { Code, isStatus, StatusError } from '../../../../base/status-error.js'
 import type { Log } from '../../../../log/log.js'
 import { SparingLog } from '../../../../log/sparing-log.js'
@@ -156,7 +157,7 @@ export class UploadQueue implements OrderedQueue {
   /** The words for an upload that finds the queue full. */
   get fullness(): string {
     const { count, bytes } = this.#entries
-    return `${count} blobs of ${bytes} bytes wait for the slow store, as many as upload_queue allows`
+    return `${waiting(count, bytes)} for the slow store, as many as upload_queue allows`
   }
 
   /** Forgets an upload because its blob is removed. Resolves when it is not in flight either. */
@@ -173,8 +174,8 @@ export class UploadQueue implements OrderedQueue {
   async health(): Promise<HealthStatus> {
     const { entryCount, sizeBytes, oldestAgeMs } = this.usage
     const { maxBytes, maxCount } = this.#parts
-    const lost = this.#lostCount > 0 ? `; ${this.#lostCount} uploads were lost since the start` : ''
-    const wait = `${entryCount} blobs of ${sizeBytes} bytes wait for the slow store, for ${Math.round(oldestAgeMs / 1000)} s`
+    const lost = this.#lostCount > 0 ? `; uploads lost since the start: ${this.#lostCount}` : ''
+    const wait = `${waiting(entryCount, sizeBytes)} for the slow store, for ${timeText(oldestAgeMs)}`
     const { watch } = this.#parts
     const trouble = watch.awaySinceMs === undefined ? this.#backoff.words : `: ${watch.reason}`
     const message = entryCount === 0 ? `nothing waits${lost}` : `${wait}${trouble}${lost}`
@@ -337,3 +338,6 @@ export class UploadQueue implements OrderedQueue {
 
 const LATER = Symbol('later')
 const LATE = new StatusError('DEADLINE_EXCEEDED', 'an upload did not end in minutes')
+
+const waiting = (count: number, bytes: number): string =>
+  `${counted(count, 'blob')} of ${sizeText(bytes)} ${count === 1 ? 'waits' : 'wait'}`
