@@ -1,4 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { existsSync, readdirSync } from 'node:fs'
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -38,4 +39,15 @@ t.test('an output whose content breaks off leaves no file and no entry', async (
   await t.rejects(broken, { message: 'the server has gone' })
   t.same(await files(), [[], []])
   t.equal(await folder.find(ACTION), undefined)
+})
+
+t.test('what nobody used for days is gone once the folder is open', async (t) => {
+  const path = t.testdir({ actions: { recent: '' }, outputs: {} })
+  const outputs = join(path, 'outputs')
+  for (let at = 0; at < 20; at++) {
+    await writeFile(join(outputs, `${at}`), '')
+    await utimes(join(outputs, `${at}`), 1, 1)
+  }
+  await new GoFolder(path).open()
+  t.same([readdirSync(outputs), existsSync(join(path, 'actions', 'recent'))], [[], true])
 })

@@ -34,6 +34,18 @@ void t.test('a failed request is retried, unless its source was consumed', async
   t.equal(attempts, 1)
 })
 
+void t.test('after a lost connection the next is tried once the others that were lost have been noticed', async (t) => {
+  let isNoticed = false
+  const closed = async (): Promise<string> => {
+    if (isNoticed) return 'done'
+    globalThis.setImmediate(() => {
+      isNoticed = true
+    })
+    throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+  }
+  t.equal(await requestsWith({ failureOf: () => lost }, 0).run(call, closed), 'done')
+})
+
 void t.test('a backend that does not answer costs no more than the deadline, and no caller waits for it', async (t) => {
   let heard: AbortSignal | undefined
   const requests = requestsWith({ timeoutMs: 5, maxConcurrent: 1 }, 0)

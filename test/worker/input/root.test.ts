@@ -238,6 +238,27 @@ t.test('inputs are fetched concurrently', async (t) => {
   lease.release()
 })
 
+t.test('an input whose file another process has deleted is fetched again, or named as missing', async (t) => {
+  const { root, again, store, put } = setUp(t)
+  const content = Buffer.from('slower')
+  const digest = store.keep(content)
+  const top = put({ files: [{ name: 'a', digest: digest.toMessage() }] })
+  const tree = await readInputTree(top, store.cas, nothingKnown(), call)
+  const lease = await leaseInputs(tree, store.cas, call)
+  const { populate } = store.files
+  store.files.populate = async (...given) => {
+    for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve))
+    return populate(...given)
+  }
+  store.drop(digest)
+  const absent = await rejection(makeInputRoot(tree, root, store.cas, { copies: false }, call))
+  t.same([absent.code, missingIn(absent)], [9, [`blobs/${digest.hash}/${digest.sizeBytes}`]])
+  store.behind.set(digest.key, content)
+  await makeInputRoot(tree, again, store.cas, { copies: false }, call)
+  t.equal(readFileSync(join(again, 'a'), 'utf8'), 'slower')
+  lease.release()
+})
+
 t.test('a store that cannot hold the inputs is an error of the worker', async (t) => {
   const { store } = setUp(t)
   const bytes = Buffer.from('flighty')
