@@ -26,18 +26,18 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'src/rpc': ['test/server', 'test/otlp', 'test/service'],
   'src/scheduler': ['test/service', 'test/metrics/scenario'],
   'src/server': ['test/attacks', 'test/security'],
-  'src/service': ['test/attacks', 'test/conformance/whole-run', 'test/cli/worker-process'],
+  'src/service': ['test/attacks', 'test/conformance/whole-run', 'test/cli/worker-process', 'test/cli/worker-actions'],
   'src/store': ['test/store/pairs', 'test/store/double', 'test/store/builder', 'test/store/share', 'test/store/remote'],
   'src/store/existence': ['test/store/kinds/existence_cache'],
   'src/store/index': ['test/store/kinds/filesystem'],
-  'src/store/lent': ['test/cli/worker-process', 'test/worker', 'test/service'],
+  'src/store/lent': ['test/cli/worker-process', 'test/cli/worker-actions', 'test/worker', 'test/service'],
   'src/store/objects': ['test/store/kinds/experimental_cloud_object_store'],
   'src/store/partition': ['test/store/kinds/size_partitioning'],
   'src/store/view': ['test/store/share', 'test/security/isolation', 'test/service'],
   'src/stream': ['test/service', 'test/store/kinds/fast_slow', 'test/store/kinds/compression'],
   'src/tls': ['test/server/tls'],
   'src/work': ['test/service', 'test/stream'],
-  'src/worker': ['test/cli/worker-process', 'test/service'],
+  'src/worker': ['test/cli/worker-process', 'test/cli/worker-actions', 'test/service'],
 }
 
 const inFolder = (folder: string) => (file: string) => file.startsWith(`${folder}/`) || file.startsWith(`${folder}.`)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders } from 'node:http2'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -18,14 +18,13 @@ import { getBytes, putBytes } from '../../../../src/store/contract/store.js'
 import { asCas } from '../../../../src/store/view/cas.js'
 import { WHOLE } from '../../../../src/stream/path.js'
 import { serve } from '../../../service/harness.js'
-import { until, untilSo } from '../../../until.js'
+import { untilSo } from '../../../until.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../../blobs.js'
 import { memoryStore } from '../../build.js'
 import { folderOf, freePorts, portOf } from '../../remote/backend.js'
 import { counted } from '../../remote/counted.js'
-import { TcpProxy } from '../../remote/proxy.js'
 import { rejects } from '../../suite.js'
-import { endpoint, openGrpcStore, type Remexec, startRemexec } from './remexec.js'
+import { endpoint, openGrpcStore, startRemexec, untilWell } from './remexec.js'
 
 // These tests wait for timers and programs, most of them for seconds: side by side they take as long as the longest.
 t.jobs = 4
@@ -34,13 +33,6 @@ const KIB = 1024
 const MIB = 1024 * KIB
 const PATIENT = { max_retries: 10, delay: 0.02, jitter: 0, budget_s: 30 }
 const PLAIN = { experimental_remote_cache_compression: false } as const
-
-let shared: Promise<Remexec> | undefined
-/** The server of all tests that leave it as it is. */
-const sharedServer = (): Promise<Remexec> => {
-  shared ??= startRemexec(t)
-  return shared
-}
 
 const blob = (sizeBytes: number, seed: string) => {
   const bytes = bytesOf(sizeBytes, seed)
@@ -65,52 +57,6 @@ void t.test('a server that is absent at start is UNAVAILABLE, and works when it 
   await untilSo(async () => /"Ok"/.test(JSON.stringify(await registry.report(5000))))
 })
 
-void t.test(
-  'a connection lost in the middle loses no byte, and a cancelled upload shows no partial blob',
-  async (t) => {
-    const server = await sharedServer()
-    const proxy = await TcpProxy.start(t, server.port)
-    const { store } = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)], retry: PATIENT, ...PLAIN })
-    for (const [i, at] of [100 * KIB, MIB, 2 * MIB].entries()) {
-      const { bytes, digest } = blob(3 * MIB, `held ${i}`)
-      proxy.cutAfter(at)
-      await putBytes(store, digest, bytes, call)
-      proxy.cutAfter(at)
-      t.ok((await get(store, digest)).equals(bytes), `cut after ${at} bytes, and gone on`)
-      proxy.cutAfter(at)
-      const part = { offset: 1000, limit: 2.5 * MIB }
-      t.ok((await get(store, digest, part)).equals(bytes.subarray(1000, 1000 + 2.5 * MIB)), 'a part of it')
-      // Of a stream only its latest bytes are kept: a cut that loses no more costs nothing.
-      const streamed = blob(3 * MIB, `streamed ${i}`)
-      proxy.cutAfter(at)
-      await put(store, streamed.digest, streamed.bytes)
-      proxy.cutAfter(Number.POSITIVE_INFINITY)
-      t.ok((await get(store, streamed.digest)).equals(streamed.bytes), 'and streamed')
-    }
-    const hasty = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)] })
-    const other = blob(3 * MIB, 'never whole')
-    await untilWell(hasty.store)
-    // The first retry is immediate, whatever the configuration is.
-    proxy.cutAfter(MIB, MIB)
-    await rejects(t, put(hasty.store, other.digest, other.bytes), 'UNAVAILABLE')
-    await untilWell(hasty.store)
-    t.notOk(await isPresent(hasty.store, other.digest))
-  },
-)
-
-void t.test('a zstd read lost in the middle fails: it never continues with another stream', async (t) => {
-  const server = await sharedServer()
-  const proxy = await TcpProxy.start(t, server.port)
-  const { store } = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)], retry: PATIENT })
-  const { bytes, digest } = blob(8 * MIB, 'zstd')
-  await put(store, digest, bytes)
-  // About half of what is sent.
-  proxy.cutAfter(2 * MIB)
-  await rejects(t, get(store, digest), 'UNAVAILABLE')
-  await untilWell(store)
-  t.ok((await get(store, digest)).equals(bytes))
-})
-
 void t.test('a server that does not answer is DEADLINE_EXCEEDED in time, and works again afterwards', async (t) => {
   const server = await startRemexec(t)
   const { store } = await openGrpcStore(t, { endpoints: [endpoint(server.port)], rpc_timeout_s: 1 })
@@ -127,41 +73,6 @@ void t.test('a server that does not answer is DEADLINE_EXCEEDED in time, and wor
   server.resume()
   await untilWell(store)
   t.ok((await get(store, large.digest)).equals(large.bytes))
-})
-
-// By itself, because it counts the descriptors of the process.
-void t.test('a server killed and restarted under load loses no confirmed blob', { buffered: false }, async (t) => {
-  const first = await startRemexec(t)
-  const { store } = await openGrpcStore(t, {
-    endpoints: [endpoint(first.port)],
-    retry: { max_retries: 14, delay: 0.01, jitter: 0.5, budget_s: 30 },
-    connections_per_endpoint: 2,
-    max_concurrent_requests: 16,
-  })
-  await untilWell(store)
-  const before = await descriptors()
-  let keptCount = 0
-  const lane = async (name: string) => {
-    const kept = []
-    for (let i = 0; i < 15; i++) {
-      const one = blob(i % 5 === 0 ? 2 * MIB : 3000, `${name} ${i}`)
-      await put(store, one.digest, one.bytes)
-      kept.push(one)
-      keptCount++
-    }
-    return kept
-  }
-  const running = Promise.all(['a', 'b', 'c', 'd'].map(lane))
-  await until(async () => keptCount >= 10)
-  await first.kill()
-  const second = await first.restart()
-  await until(async () => keptCount >= 30)
-  t.ok(keptCount < 60, 'uploads are under way')
-  await second.kill()
-  await second.restart()
-  const all = (await running).flat()
-  for (const { digest, bytes } of all) t.ok((await get(store, digest)).equals(bytes), digest.key)
-  t.ok((await descriptors()) <= before + 4, 'and no connection is left behind')
 })
 
 void t.test(
@@ -247,7 +158,7 @@ void t.test('one of two servers may be gone', async (t) => {
 })
 
 void t.test('an action cache on another server keeps results, and returns NOT_FOUND for others', async (t) => {
-  const { port } = await sharedServer()
+  const { port } = await startRemexec(t)
   const { store } = await openGrpcStore(t, { endpoints: [endpoint(port)], store_type: 'ac' })
   const results = codec('build.bazel.remote.execution.v2.ActionResult')
   const action = Digest.of(Buffer.from('an action'), digestFunctions.SHA256).asKey()
@@ -333,8 +244,3 @@ void t.test('a contradictory configuration is rejected at start', async (t) => {
   const both = { endpoints: [at], forward_headers: ['authorization'], experimental_read_batching: batching }
   await rejects(t, openGrpcStore(t, both), 'INVALID_ARGUMENT')
 })
-
-const untilWell = (store: { health: (c: typeof call) => Promise<{ state: string }> }): Promise<void> =>
-  untilSo(async () => (await store.health(call)).state === 'Ok')
-
-const descriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length

@@ -7,8 +7,11 @@ import { systemClock } from '../../../../src/base/clock.js'
 import type { HealthProbe } from '../../../../src/base/health.js'
 import type { GrpcOptions } from '../../../../src/config/config.js'
 import { silentLog } from '../../../../src/log/log.js'
+import type { Store } from '../../../../src/store/contract/store.js'
 import { grpc } from '../../../../src/store/kinds/grpc/kind.js'
 import { Resources } from '../../../../src/work/resources.js'
+import { untilSo } from '../../../until.js'
+import { call } from '../../blobs.js'
 import { buildStore } from '../../build.js'
 import { type Backend, folderOf, type Scope, startBackend } from '../../remote/backend.js'
 
@@ -102,3 +105,6 @@ export const openGrpcStore = async (t: Scope, options: Partial<GrpcOptions> & Pi
   const store = await buildStore(grpc, all, { resources, watch, clock: systemClock })
   return { store, probes, close: () => resources.close() }
 }
+
+export const untilWell = (store: Pick<Store, 'health'>): Promise<void> =>
+  untilSo(async () => (await store.health(call)).state === 'Ok')
