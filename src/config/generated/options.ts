@@ -1728,7 +1728,7 @@ export interface ListenerOptions {
    */
   readonly max_connections_per_address: number
   /**
-   * How long a request message may stay incomplete while the server waits for it: the only message of most calls, each message of an upload. After that the call ends with DEADLINE_EXCEEDED; an upload can be resumed. 0 means no limit. Needs `transport: "remexec"`.
+   * How long a request message may stay incomplete while the server waits for it: the only message of most calls, each message of an upload. After that the call ends with DEADLINE_EXCEEDED; an upload can be resumed. Over HTTP a body must bring 64 KiB in this time, and a client take 256 KiB of an answer. 0 means no limit. Needs `transport: "remexec"`.
    */
   readonly request_timeout_s: number
   /**
