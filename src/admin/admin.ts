@@ -30,7 +30,7 @@ export interface AdminHandler {
  * The operator's interface: JSON over plain HTTP. Changes need PUT or DELETE, because another site's page
  * cannot make a browser send these.
  *
- *   GET    {path}                                   workers, queue and failed actions of every scheduler
+ *   GET    {path}                                   workers, queue and failed actions of every scheduler, also of those elsewhere
  *   PUT    {path}/drain?scheduler=S&worker=W        drain: the workers get no new actions
  *   DELETE {path}/drain?scheduler=S&worker=W        end the drain
  *   DELETE {path}/operation?name=NAME               cancel an operation
@@ -88,15 +88,22 @@ export class Admin {
     })
   }
 
-  /** Of the schedulers that have their queue in this process, by name. */
+  /** By the names of the schedulers; of those whose queue is in another process what that told last. */
   overviews(): ReadonlyMap<string, SchedulerOverview> {
-    const all = [...this.schedulers].flatMap(([name, { operator }]) =>
-      operator === undefined ? [] : [[name, operator.overview()] as const],
-    )
+    const all = [...this.schedulers].flatMap(([name, { operator, elsewhere }]) => {
+      const overview = (operator ?? elsewhere)?.overview()
+      return overview === undefined ? [] : [[name, overview] as const]
+    })
     return new Map(all)
   }
 
+  /** Waits a moment for what other processes tell of their queues. */
+  async refresh(): Promise<void> {
+    await Promise.all([...this.schedulers.values()].map(({ elsewhere }) => elsewhere?.refresh()))
+  }
+
   async #overview(): Promise<object> {
+    await this.refresh()
     return { schedulers: withTimes(Object.fromEntries(this.overviews())) }
   }
 
@@ -104,6 +111,8 @@ export class Admin {
     const scheduler = of(query, 'scheduler')
     const wanted = of(query, 'worker')
     const operator = this.schedulers.get(scheduler)?.operator
+    if (operator === undefined && this.schedulers.has(scheduler))
+      throw new StatusError('NOT_FOUND', `scheduler ${scheduler} has no workers here, ask the server that has`)
     if (operator === undefined) throw notFound(`scheduler ${scheduler}`, [...this.schedulers.keys()])
     const known = operator.overview().workers
     const workers = known
@@ -186,6 +195,7 @@ const TIMES = new Map([
   ['queuedMs', 'queuedAt'],
   ['startedMs', 'startedAt'],
   ['endedMs', 'endedAt'],
+  ['sinceMs', 'since'],
   ['heardMs', 'heardAt'],
 ])
 

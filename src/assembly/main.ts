@@ -187,6 +187,7 @@ const start = async (
     ac: viewsOf(stores, asKeyed),
     cas: viewsOf(stores, asCas),
     workersOf: (scheduler: string) => workerFacts(config, scheduler),
+    executionResults: () => observation.metrics.executions.results(),
     lentStores: (key: string) => lentStores.of(key),
     trees: { ofGetTree: new DirectoryTrees(), ofActions: new DirectoryTrees() },
     ...{ uploads, invocations, records, clock, log, ledger },
@@ -350,7 +351,12 @@ const openListener = async (
     services: [],
     awaited: serviceNamesOf(server),
     routes: [
-      ...observation.pagesOf(server, { overviews: () => admin.overviews(), forms, site }),
+      ...observation.pagesOf(server, {
+        overviews: () => admin.overviews(),
+        refresh: () => admin.refresh(),
+        forms,
+        site,
+      }),
       ...adminRoutes(server, admin),
       ...(forms?.routes() ?? []).map((route) => ofPeople(route, site)),
       ...(site?.routes() ?? []),

@@ -45,6 +45,7 @@ export interface ObservationParts {
 
 interface ServerPagesOf {
   readonly overviews: Overviews
+  readonly refresh: () => Promise<void>
   readonly forms: WorkerForms | undefined
   readonly site: Site | undefined
 }
@@ -118,7 +119,7 @@ export class Observation {
    * The page of the metrics service and those of the health service. What people see of the server is on its site; with the
    * health service alone on one page.
    */
-  pagesOf(server: ServerConfig, { overviews, forms, site }: ServerPagesOf): readonly Route[] {
+  pagesOf(server: ServerConfig, { overviews, refresh, forms, site }: ServerPagesOf): readonly Route[] {
     const { services } = server
     const { health, metrics } = this
     const { config, clock, isStopping } = this.#parts
@@ -128,7 +129,7 @@ export class Observation {
     const access = anonymous ? 'open' : 'operator'
     const own = metricsPath === undefined || ofMetrics === undefined ? [] : [pageRoute(metricsPath, ofMetrics, access)]
     const sources: ServerSources = {
-      ...{ config, server, health, metrics, recent: this.#recent, trends: this.#trends, overviews, forms },
+      ...{ config, server, health, metrics, recent: this.#recent, trends: this.#trends, overviews, refresh, forms },
       ...{ version: version(), healthPath: services.health?.path },
     }
     site?.serveEarly(serverPages(sources))
@@ -191,6 +192,7 @@ export class Observation {
 }
 
 const wholePage = async (sources: ServerSources, request: HttpRequest, clock: Clock): Promise<HttpAnswer> => {
+  await sources.refresh()
   const shown = await wholeServer(sources, new Visit(request, {}, { root: HOME, nowMs: clock.now() }))
   const { visitor } = request
   const reader = visitor && { identity: visitor.identity, login: undefined, logout: undefined }

@@ -35,6 +35,7 @@ import { executionService } from '../service/execution/service.js'
 import { foundByHash } from '../service/http-cache/hash-sizes.js'
 import type { CasInstance } from '../service/instance.js'
 import { operationsService } from '../service/operations/service.js'
+import { schedulerStateService } from '../service/scheduler-state/service.js'
 import { workerApiService } from '../service/worker-api/service.js'
 import type { KeptSizes } from '../store/contract/meter.js'
 import type { Store } from '../store/contract/store.js'
@@ -71,6 +72,8 @@ export interface Parts {
   /** The stores for a worker process of this machine, by its key. */
   lentStores(key: string): LentStores | undefined
   readonly uploads: Uploads
+  /** Operations of this process that ended, by result. */
+  executionResults(): ReadonlyMap<string, number>
   /** The builds of clients that are alive. */
   readonly invocations: Invocations
   /** The last requests about actions. */
@@ -144,7 +147,12 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
     ...where(cas, casService(casOptions)),
     ...where(ac, actionCacheService({ instances: ac, maxResponseBytes: MAX_RESPONSE_BYTES })),
     ...where(byteStream, byteStreamService({ instances: byteStream, uploads: parts.uploads, faults })),
-    ...where(execution, executionService(executionOptions), operationsService(executionOptions)),
+    ...where(
+      execution,
+      executionService(executionOptions),
+      operationsService(executionOptions),
+      schedulerState(execution, parts),
+    ),
     ...assetServices({ services: server.services, cas, digestFunctions }, parts),
     ...buildEvents(server.services, parts),
     ...workerApi(server.services, parts),
@@ -159,7 +167,7 @@ export const serviceNamesOf = ({ services }: ServerConfig): string[] => {
     ...where(services.cas.size > 0, `${REAPI}.ContentAddressableStorage`),
     ...where(services.ac.size > 0, `${REAPI}.ActionCache`),
     ...where(services.bytestream.size > 0, 'google.bytestream.ByteStream'),
-    ...where(services.execution.size > 0, `${REAPI}.Execution`, 'google.longrunning.Operations'),
+    ...where(services.execution.size > 0, `${REAPI}.Execution`, 'google.longrunning.Operations', SCHEDULER_STATE),
     ...where(services.fetch.size > 0, 'build.bazel.remote.asset.v1.Fetch'),
     ...where(services.push.size > 0, 'build.bazel.remote.asset.v1.Push'),
     ...where(services.build_events !== undefined, 'google.devtools.build.v1.PublishBuildEvent'),
@@ -168,6 +176,7 @@ export const serviceNamesOf = ({ services }: ServerConfig): string[] => {
 }
 
 const REAPI = 'build.bazel.remote.execution.v2'
+const SCHEDULER_STATE = 'remexec.scheduler.v1.SchedulerState'
 
 /** The action caches of a server's instances, with their CAS. */
 export const cachesOf = (
@@ -266,6 +275,14 @@ const buildEvents = (
 ): Service[] => {
   if (build_events === undefined || builds === undefined) return []
   return [buildEventService({ builds, ledger, clock, invocations, maxSilenceMs: build_events.max_silence_s * 1000 })]
+}
+
+const schedulerState = (
+  execution: ReadonlyMap<string, ExecutionInstance>,
+  { clock, executionResults }: Pick<Parts, 'clock' | 'executionResults'>,
+): Service => {
+  const schedulers = [...new Set([...execution.values()].map(({ scheduler }) => scheduler))]
+  return schedulerStateService({ schedulers, results: executionResults, clock })
 }
 
 /** The configuration was checked, so the scheduler accepts workers. */

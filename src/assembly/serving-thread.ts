@@ -147,6 +147,7 @@ export class ServingThread {
       cas: named(asCas),
       scheduler: notHere,
       workersOf: notHere,
+      executionResults: notHere,
       lentStores: () => undefined,
       trees: { ofGetTree: new DirectoryTrees(), ofActions: new DirectoryTrees() },
       uploads: this.#uploads,

@@ -66,13 +66,13 @@ export class ExecutionMetrics {
     this.#stages = new Map(STAGES.map((stage) => [stage, new Distribution({ execution_stage: stage }, ACTION_SECONDS)]))
     this.instruments = [
       observed('counter', COMPLETED, () => this.#completions()),
-      observed('gauge', ACTIVE, () => this.#active.settle(this.#counted())),
+      observed('gauge', ACTIVE, () => this.#here(() => this.#active.settle(this.#counted()))),
       observed('counter', RETRIES, () => [this.#retries]),
       { ...STAGE_DURATION, kind: 'histogram', series: () => this.#stages.values() },
-      observed('gauge', OLDEST_QUEUED, () => this.#oldest()),
+      observed('gauge', OLDEST_QUEUED, () => this.#here(() => this.#oldest())),
       observed('counter', WORKER_EVENTS, () => this.#events.values()),
-      observed('gauge', WORKERS, () => this.#workersByState()),
-      observed('gauge', SLOTS, () => this.#slots()),
+      observed('gauge', WORKERS, () => this.#here(() => this.#workersByState())),
+      observed('gauge', SLOTS, () => this.#here(() => this.#slots())),
     ]
   }
 
@@ -123,6 +123,11 @@ export class ExecutionMetrics {
 
   activities(): readonly Activity[] {
     return this.#activities.map((activity) => activity())
+  }
+
+  /** A process without a queue exports none, because the 0 of a forwarding server would hide the queue of its scheduler. */
+  #here(readings: () => Iterable<Reading>): Iterable<Reading> {
+    return this.#activities.length === 0 ? [] : readings()
   }
 
   #lasted(stage: string, start: Timestamp | null, end: Timestamp | null): void {

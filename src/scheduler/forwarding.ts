@@ -3,6 +3,7 @@ import type {
   ExecutionRequest,
   ListedOperation,
   OperationState,
+  QueueElsewhere,
   Scheduler,
   SchedulerOperator,
   WorkerPool,
@@ -22,6 +23,10 @@ export class ForwardingScheduler implements Scheduler {
 
   get operator(): SchedulerOperator | undefined {
     return this.next.operator
+  }
+
+  get elsewhere(): QueueElsewhere | undefined {
+    return this.next.elsewhere
   }
 
   /** The request as the wrapped scheduler receives it. */

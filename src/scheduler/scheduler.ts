@@ -31,6 +31,9 @@ export interface Scheduler {
   /** For operators; undefined if queue and workers belong to another server. */
   readonly operator: SchedulerOperator | undefined
 
+  /** What that other server tells of them. */
+  readonly elsewhere?: QueueElsewhere | undefined
+
   /** Rejects with INVALID_ARGUMENT if no worker of this scheduler can ever have these properties. */
   checkPlatform(properties: readonly PlatformProperty[]): Promise<void>
 
@@ -75,6 +78,24 @@ export interface ActionResults {
   keep(request: ExecutionRequest, response: ExecuteResponse): Promise<ExecuteResponse>
 }
 
+/** The queue and the workers of a scheduler in another process. */
+export interface QueueElsewhere {
+  /** As told last, with `elsewhere`. Asks that process again unless the answer is fresh. */
+  overview(): SchedulerOverview
+  /** Waits a moment for a fresh answer. Never rejects. */
+  refresh(): Promise<void>
+}
+
+export interface StateElsewhere {
+  readonly address: string
+  /** Operations that ended there, by result. */
+  readonly results: Readonly<Record<string, number>>
+  /** Why nothing is known: `unknown_to_it` if the server there is another program or an older release. */
+  readonly trouble:
+    | { readonly kind: 'unreachable' | 'refused' | 'unknown_to_it'; readonly sinceMs: number; readonly reason: string }
+    | undefined
+}
+
 /** The operator's view of queue and workers. */
 export interface SchedulerOperator {
   overview(): SchedulerOverview
@@ -91,6 +112,8 @@ export interface SchedulerOverview {
   readonly queue: readonly QueuedOverview[]
   /** The latest actions that did not succeed, newest first; at most 100. */
   readonly failed: readonly FailedAction[]
+  /** Set if queue and workers are in another process. */
+  readonly elsewhere?: StateElsewhere
 }
 
 /** What an action is, and the build it belongs to. */

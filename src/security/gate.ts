@@ -110,6 +110,7 @@ export class SecurityGate implements Gate {
     const about = { identity: visitor.identity, peer, method: path }
     this.#audited(about, () => {
       this.#limits?.take(identity, peer)
+      if (rule.kind === 'operate' && !visitor.rights.administers) throw visitor.denied('administer')
       if (rule.kind !== 'work' || visitor.rights.mayWorkFor(scheduler)) return
       throw visitor.denied(`work for scheduler ${JSON.stringify(scheduler)}`)
     })

@@ -11,6 +11,8 @@ export type MethodRule =
   | { readonly kind: 'open' }
   /** To be a worker of the server's scheduler. */
   | { readonly kind: 'work' }
+  /** To administer an instance, like the pages for operators. */
+  | { readonly kind: 'operate' }
   | InstanceRule
 
 /** One of these permissions, in the instance named by the first message. */
@@ -107,6 +109,7 @@ export const methodRules: ReadonlyMap<string, MethodRule> = new Map<string, Meth
     { kind: 'instance', anyOf: PUBLISH, instanceName: (bytes: Buffer) => toolEvents.decode(bytes).projectId },
   ],
   ['/remexec.worker.v1.WorkerApi/Connect', { kind: 'work' }],
+  ['/remexec.scheduler.v1.SchedulerState/GetState', { kind: 'operate' }],
   ['/grpc.health.v1.Health/Check', OPEN],
   ['/grpc.health.v1.Health/List', OPEN],
   ['/grpc.health.v1.Health/Watch', OPEN],

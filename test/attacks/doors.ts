@@ -51,6 +51,7 @@ export const GRPC_DOORS: Readonly<Record<string, readonly string[]>> = {
   '/build.bazel.remote.asset.v1.Fetch': ['FetchBlob', 'FetchDirectory'],
   '/build.bazel.remote.asset.v1.Push': ['PushBlob', 'PushDirectory'],
   '/google.devtools.build.v1.PublishBuildEvent': ['PublishLifecycleEvent', 'PublishBuildToolEventStream'],
+  '/remexec.scheduler.v1.SchedulerState': ['GetState'],
   '/remexec.worker.v1.WorkerApi': ['Connect'],
   '/grpc.health.v1.Health': ['Check', 'List', 'Watch'],
   '/grpc.reflection.v1.ServerReflection': ['ServerReflectionInfo'],

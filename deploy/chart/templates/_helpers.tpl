@@ -162,9 +162,9 @@ spec:
   (dict "groups" (list "fleet") "may" (list "read_cas" "write_cas" "read_ac" "write_ac"))
   (dict "groups" (list "operators") "may" (list "administer")) }}
 {{- else if eq .part "scheduler" }}
-{{- /* Servers forward executions of callers that they have identified; only they reach that port (NetworkPolicy). */ -}}
+{{- /* Servers forward executions of callers that they have identified, and ask for the queue that their pages show; only they reach that port (NetworkPolicy). */ -}}
 {{- $rules = list
-  (dict "anonymous" true "may" (list "execute"))
+  (dict "anonymous" true "may" (list "execute" "administer"))
   (dict "groups" (list "fleet") "may" (list "work")) }}
 {{- end }}
 {{- $security := dict "identity" (dict "tokens_file" "/tokens/tokens") "access" $rules }}

@@ -7,8 +7,15 @@ import { workersPage } from './workers.js'
 
 /** Pages about the server itself, which answer from its start on. */
 export const serverPages = (sources: ServerSources): readonly Page[] => [
-  queuePage(sources),
-  workersPage(sources),
+  ...[queuePage(sources), workersPage(sources), serverPage(sources)].map((page) => upToDate(page, sources)),
   storesPage(sources),
-  serverPage(sources),
 ]
+
+/** A page about queues, some of which may be in another process. */
+const upToDate = ({ show, ...page }: Page, { refresh }: ServerSources): Page => ({
+  ...page,
+  show: async (visit) => {
+    await refresh()
+    return show(visit)
+  },
+})

@@ -7,14 +7,19 @@ import type { InQueue } from '../parts/in-queue.js'
 import { Said } from '../parts/said.js'
 import { Ago, Duration, Mark, Numbers, Tabs } from '../parts/small.js'
 import { type Column, Pager, paged, sorted, Table } from '../parts/table.js'
+import { Elsewhere, elsewhereOf } from './elsewhere.js'
 import { type ActiveAction, failedIn, runningIn, waitingIn } from './operations.js'
 import type { ServerSources } from './sources.js'
 import { QueueCharts, SpanTabs, spanOf } from './trend-charts.js'
 
 const SHOWN_DIGITS = 12
 
-/** Whether actions are queued in this process; without that there is nothing to show. */
-export const hasQueue = ({ metrics }: ServerSources): boolean => metrics.executions.activities().length > 0
+/** Whether actions are queued in this process, which then has counted them. */
+export const isQueueHere = ({ metrics }: ServerSources): boolean => metrics.executions.activities().length > 0
+
+/** Whether actions are queued here or elsewhere; without that there is nothing to show. */
+export const hasQueue = (sources: ServerSources): boolean =>
+  isQueueHere(sources) || [...sources.overviews().values()].some(({ elsewhere }) => elsewhere !== undefined)
 
 /** Who may see an action that waits, runs or failed: readers of its instance's results, and operators. */
 const isFor =
@@ -36,8 +41,9 @@ export const queuePage = (sources: ServerSources): Page => ({
     const body = (
       <>
         <h1>Queue</h1>
-        <QueueNumbers of={sources} />
-        {visit.isOperator && (
+        <Elsewhere of={sources} />
+        <QueueNumbers of={sources} nowMs={visit.nowMs} />
+        {visit.isOperator && isQueueHere(sources) && (
           <>
             <SpanTabs visit={visit} />
             <QueueCharts trends={sources.trends} span={spanOf(visit)} />
@@ -130,21 +136,25 @@ const Filtered = ({ visit }: { readonly visit: Visit }) => {
 }
 
 /** The numbers of all instances: how busy the server is, not with what. */
-export const QueueNumbers = ({ of: { config, metrics } }: { readonly of: ServerSources }) => {
+export const QueueNumbers = ({ of: sources, nowMs }: { readonly of: ServerSources; readonly nowMs: number }) => {
+  const { config, metrics, overviews } = sources
   const { executions } = metrics
   const activities = executions.activities()
   const active = activities.flatMap((activity) => [...activity.executions])
-  const oldestMs = Math.max(0, ...activities.map(({ oldestQueuedMs }) => oldestQueuedMs))
-  const inStage = (stage: string): string => countText(active.filter((one) => one.stage === stage).length)
-  const results = config.global.disable_metrics ? [] : [...executions.results()]
+  const elsewhere = elsewhereOf(overviews(), nowMs)
+  const oldestMs = Math.max(elsewhere.oldestMs, ...activities.map(({ oldestQueuedMs }) => oldestQueuedMs))
+  const inStage = (stage: string): number => active.filter((one) => one.stage === stage).length
+  const own = config.global.disable_metrics ? [] : [...executions.results()]
+  const results = new Map(isQueueHere(sources) ? own : [])
+  for (const [result, count] of elsewhere.results) results.set(result, (results.get(result) ?? 0) + count)
   return (
     <Numbers
       of={[
-        ['queued', inStage('queued')],
+        ['queued', countText(inStage('queued') + elsewhere.queued)],
         ['longest wait', timeText(oldestMs)],
-        ['executing', inStage('executing')],
-        ['workers', countText(activities.flatMap(({ workers }) => workers).length)],
-        ...results.map(([result, count]) => [result.replace('_', ' '), countText(count)] as const),
+        ['executing', countText(inStage('executing') + elsewhere.running)],
+        ['workers', countText(activities.flatMap(({ workers }) => workers).length + elsewhere.workers)],
+        ...[...results].map(([result, count]) => [result.replace('_', ' '), countText(count)] as const),
       ]}
     />
   )

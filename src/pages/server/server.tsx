@@ -7,8 +7,9 @@ import { Said } from '../parts/said.js'
 import { Ago, Mark, Time } from '../parts/small.js'
 import { type Column, Table } from '../parts/table.js'
 import { connectFor } from './connect.js'
+import { Elsewhere } from './elsewhere.js'
 import { failedIn, runningIn, waitingIn } from './operations.js'
-import { failedColumns, hasQueue, QueueNumbers, runningColumns, waitingColumns } from './queue.js'
+import { failedColumns, hasQueue, isQueueHere, QueueNumbers, runningColumns, waitingColumns } from './queue.js'
 import type { RecentLine } from './recent-lines.js'
 import type { ServerSources } from './sources.js'
 import { HttpCaches, StoreTables } from './stores.js'
@@ -136,8 +137,9 @@ const QueueAndWorkers = ({ of: sources, visit }: Parts) => {
   return (
     <>
       <h2>Queue and workers</h2>
-      <QueueNumbers of={sources} />
-      <QueueCharts trends={sources.trends} span="hour" />
+      <Elsewhere of={sources} />
+      <QueueNumbers of={sources} nowMs={visit.nowMs} />
+      {isQueueHere(sources) && <QueueCharts trends={sources.trends} span="hour" />}
       <WorkersTable of={sources} visit={visit} hasPages={false} />
       {lists.map(([title, rows, columns]) =>
         rows.length === 0 ? null : (

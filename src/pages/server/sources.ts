@@ -15,7 +15,7 @@ export interface WorkerForms {
   ): { readonly target: string; readonly token: string }
 }
 
-/** Of the schedulers that have their queue in this process, by name. */
+/** By the names of the schedulers; of those whose queue is in another process what that told last. */
 export type Overviews = () => ReadonlyMap<string, SchedulerOverview>
 
 /** What the pages about the server read. */
@@ -28,6 +28,8 @@ export interface ServerSources {
   readonly recent: RecentLines
   readonly trends: Trends
   readonly overviews: Overviews
+  /** Waits a moment for what other processes tell of their queues. */
+  readonly refresh: () => Promise<void>
   readonly version: string
   /** Undefined if the server has no health service. */
   readonly healthPath: string | undefined

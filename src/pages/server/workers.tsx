@@ -5,15 +5,20 @@ import { Share } from '../parts/chart.js'
 import { Said } from '../parts/said.js'
 import { Ago, Mark, Numbers } from '../parts/small.js'
 import { type Column, Pager, paged, sorted, Table } from '../parts/table.js'
+import { Elsewhere } from './elsewhere.js'
 import type { ServerSources } from './sources.js'
 
 /** A worker of a scheduler. */
 interface Row extends WorkerOverview {
   readonly scheduler: string
+  /** Whether it belongs to another process. */
+  readonly isElsewhere: boolean
 }
 
 const rowsOf = (overviews: ReadonlyMap<string, SchedulerOverview>): readonly Row[] =>
-  [...overviews].flatMap(([scheduler, { workers }]) => workers.map((worker) => ({ ...worker, scheduler })))
+  [...overviews].flatMap(([scheduler, { workers, elsewhere }]) =>
+    workers.map((worker) => ({ ...worker, scheduler, isElsewhere: elsewhere !== undefined })),
+  )
 
 /** The workers, each with a button that drains it. */
 export const workersPage = (sources: ServerSources): Page => ({
@@ -26,6 +31,7 @@ export const workersPage = (sources: ServerSources): Page => ({
     const body = (
       <>
         <h1>Workers</h1>
+        <Elsewhere of={sources} />
         <Numbers
           of={[
             ['workers', countText(all.length)],
@@ -138,8 +144,10 @@ interface ButtonParts {
   readonly forms: NonNullable<ServerSources['forms']>
 }
 
-/** Nothing for a drain that the worker itself began, and for a worker that is away. */
-const DrainButton = ({ row: { id, scheduler, state, isDrainedByOperator }, visit, forms }: ButtonParts) => {
+/** Nothing for a worker of another process, for a drain that the worker itself began, and for a worker that is away. */
+const DrainButton = ({ row, visit, forms }: ButtonParts) => {
+  const { id, scheduler, state, isDrainedByOperator, isElsewhere } = row
+  if (isElsewhere) return null
   if (state === (isDrainedByOperator ? 'away' : 'draining')) return null
   const change = isDrainedByOperator ? 'undrain' : 'drain'
   const { target, token } = forms.form(change, scheduler, id, visit.request.visitor?.identity)

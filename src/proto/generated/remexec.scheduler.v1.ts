@@ -41,3 +41,165 @@ export interface OperationProgressInput {
   queuedTimestamp?: google_protobuf.TimestampInput | null | undefined
   attemptStartTimestamp?: google_protobuf.TimestampInput | null | undefined
 }
+
+export interface GetStateRequest {
+}
+
+export interface GetStateRequestInput {
+}
+
+export interface StatePart {
+  nowMs: number
+  queued: number
+  results: Count[]
+  workers: WorkerState[]
+  queue: QueuedAction[]
+  failed: FailedAction[]
+}
+
+export interface StatePartInput {
+  nowMs?: number | undefined
+  queued?: number | undefined
+  results?: readonly CountInput[] | undefined
+  workers?: readonly WorkerStateInput[] | undefined
+  queue?: readonly QueuedActionInput[] | undefined
+  failed?: readonly FailedActionInput[] | undefined
+}
+
+export interface Count {
+  name: string
+  value: number
+}
+
+export interface CountInput {
+  name?: string | undefined
+  value?: number | undefined
+}
+
+export interface ActionFacts {
+  instance: string
+  action: string
+  target: string
+  mnemonic: string
+  invocation: string
+  tool: string
+  identity: string
+}
+
+export interface ActionFactsInput {
+  instance?: string | undefined
+  action?: string | undefined
+  target?: string | undefined
+  mnemonic?: string | undefined
+  invocation?: string | undefined
+  tool?: string | undefined
+  identity?: string | undefined
+}
+
+export interface WorkerState {
+  id: string
+  name: string
+  state: string
+  trouble: string
+  isDrainedByOperator: boolean
+  running: number
+  waiting: number
+  places: number
+  properties: Property[]
+  left: Count[]
+  heardMs: number
+  attempts: AttemptState[]
+}
+
+export interface WorkerStateInput {
+  id?: string | undefined
+  name?: string | undefined
+  state?: string | undefined
+  trouble?: string | undefined
+  isDrainedByOperator?: boolean | undefined
+  running?: number | undefined
+  waiting?: number | undefined
+  places?: number | undefined
+  properties?: readonly PropertyInput[] | undefined
+  left?: readonly CountInput[] | undefined
+  heardMs?: number | undefined
+  attempts?: readonly AttemptStateInput[] | undefined
+}
+
+export interface Property {
+  name: string
+  values: string[]
+}
+
+export interface PropertyInput {
+  name?: string | undefined
+  values?: readonly string[] | undefined
+}
+
+export interface AttemptState {
+  id: string
+  operation: string
+  state: string
+  startedMs: number
+  facts: ActionFacts | null
+}
+
+export interface AttemptStateInput {
+  id?: string | undefined
+  operation?: string | undefined
+  state?: string | undefined
+  startedMs?: number | undefined
+  facts?: ActionFactsInput | null | undefined
+}
+
+export interface QueuedAction {
+  facts: ActionFacts | null
+  operation: string
+  priority: number
+  attempts: number
+  queuedMs: number
+  waitsFor: string
+}
+
+export interface QueuedActionInput {
+  facts?: ActionFactsInput | null | undefined
+  operation?: string | undefined
+  priority?: number | undefined
+  attempts?: number | undefined
+  queuedMs?: number | undefined
+  waitsFor?: string | undefined
+}
+
+export interface FailedAction {
+  facts: ActionFacts | null
+  operation: string
+  result: string
+  hasExitCode: boolean
+  exitCode: number
+  worker: string
+  code: string
+  reason: string
+  stdout: string
+  stderr: string
+  response: string
+  attempts: number
+  endedMs: number
+  tookMs: number
+}
+
+export interface FailedActionInput {
+  facts?: ActionFactsInput | null | undefined
+  operation?: string | undefined
+  result?: string | undefined
+  hasExitCode?: boolean | undefined
+  exitCode?: number | undefined
+  worker?: string | undefined
+  code?: string | undefined
+  reason?: string | undefined
+  stdout?: string | undefined
+  stderr?: string | undefined
+  response?: string | undefined
+  attempts?: number | undefined
+  endedMs?: number | undefined
+  tookMs?: number | undefined
+}

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.js'
 import type { HealthProbe } from '../../base/health.js'
+import { counted, countText } from '../../base/quantities.js'
 import { StatusError } from '../../base/status-error.js'
 import { codec } from '../../proto/codec.js'
 import { REQUEST_METADATA } from '../../proto/request-metadata.js'
@@ -11,10 +12,14 @@ import type {
   ListedOperation,
   OperationState,
   Outcome,
+  QueueElsewhere,
   Scheduler,
+  SchedulerOverview,
 } from '../scheduler.js'
 import { stateOf } from './operation-state.js'
 import type { OperationStream, RemoteExecution } from './remote-execution.js'
+import { RemoteQueue } from './remote-queue.js'
+import { toldBy } from './told-state.js'
 
 export interface GrpcSchedulerOptions {
   /** The scheduler's name in the configuration. */
@@ -41,6 +46,7 @@ const STRUCT_NAME = 'GrpcScheduler'
 export class GrpcScheduler implements Scheduler {
   readonly workers = undefined
   readonly operator = undefined
+  readonly elsewhere: QueueElsewhere
   readonly probe: HealthProbe
   readonly #options: GrpcSchedulerOptions
   /** Streams that `execute` opened. The first `watch` of the operation takes its stream. */
@@ -63,13 +69,20 @@ export class GrpcScheduler implements Scheduler {
       ping: (signal: AbortSignal) => remote.ping(signal),
       failureOf: (thrown: unknown) => remote.failureOf(thrown),
     }
+    this.elsewhere = new RemoteQueue({
+      backend: remote.backend,
+      clock,
+      ask: async (signal) => toldBy(await remote.state(signal), clock.now()),
+      failureOf: (thrown) => remote.failureOf(thrown),
+    })
     this.probe = {
       namespace: `/schedulers/${name}`,
       component: `scheduler/${name}`,
       structName: STRUCT_NAME,
       check: async (signal) => {
-        const status = await connectionHealth(connection, signal)
-        return status.state === 'Ok' ? { ...status, message: `executions go to ${remote.backend}` } : status
+        const [status] = await Promise.all([connectionHealth(connection, signal), this.elsewhere.refresh()])
+        if (status.state !== 'Ok') return status
+        return { ...status, message: `executions go to ${remote.backend}${inWords(this.elsewhere.overview())}` }
       },
     }
   }
@@ -175,6 +188,13 @@ export class GrpcScheduler implements Scheduler {
     const id = Buffer.from(remoteName).toString('base64url')
     return operationName(instanceName, `${encodeURIComponent(this.#options.name)}/${REMOTE}${id}`)
   }
+}
+
+/** What that server has to do, as far as it tells. */
+const inWords = ({ workers, queued, elsewhere }: SchedulerOverview): string => {
+  if (elsewhere?.trouble !== undefined) return ''
+  const running = workers.reduce((sum, worker) => sum + worker.running, 0)
+  return `, which has ${counted(workers.length, 'worker')}, ${countText(running)} running and ${countText(queued)} waiting`
 }
 
 const NO_RESPONSE = codec('build.bazel.remote.execution.v2.ExecuteResponse').decode(Buffer.alloc(0))

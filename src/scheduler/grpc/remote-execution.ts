@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { codec, type Output } from '../../proto/codec.js'
 import { errorOf } from '../../proto/error-details.js'
+import type { StatePart } from '../../proto/generated/remexec.scheduler.v1.js'
 import { type MethodDefinition, serviceDefinition } from '../../proto/service-definition.js'
 import { cancellation, internalCall } from '../../rpc/call.js'
 import type { Channel } from '../../store/kinds/grpc/channels.js'
@@ -96,6 +97,17 @@ export class RemoteExecution {
     return this.#unary(METHODS.listOperations, { name, pageToken, pageSize: PAGE })
   }
 
+  /** Queue and workers of the server. UNIMPLEMENTED if it is another program, or an older release. */
+  async state(signal: AbortSignal): Promise<readonly StatePart[]> {
+    const stream = await this.#channel().serverStream({}, { method: METHODS.getState, headers: NO_HEADERS, signal })
+    const parts: StatePart[] = []
+    for await (const part of stream as AsyncIterable<StatePart>) {
+      parts.push(part)
+      if (parts.length === MAX_PARTS) throw new StatusError('RESOURCE_EXHAUSTED', `${this.backend}: tells too much`)
+    }
+    return parts
+  }
+
   async ping(signal: AbortSignal): Promise<void> {
     await this.#channel().unary(
       { instanceName: '' },
@@ -164,6 +176,8 @@ export const executionFailure = (backend: string, thrown: unknown): StatusError 
 
 const DETAILS = 'grpc-status-details-bin'
 const PAGE = 100
+/** Of at most 4 MiB each. */
+const MAX_PARTS = 64
 const NO_HEADERS: Headers = new Map()
 const statusCodec = codec('google.rpc.Status')
 
@@ -177,6 +191,7 @@ const REAPI = 'build.bazel.remote.execution.v2'
 const OPERATIONS = 'google.longrunning.Operations'
 
 const METHODS = {
+  getState: methodOf('remexec.scheduler.v1.SchedulerState', 'GetState'),
   execute: methodOf(`${REAPI}.Execution`, 'Execute'),
   waitExecution: methodOf(`${REAPI}.Execution`, 'WaitExecution'),
   getCapabilities: methodOf(`${REAPI}.Capabilities`, 'GetCapabilities'),

@@ -1,0 +1,88 @@
+import type { Clock } from '../../base/clock.js'
+import { isStatus, type StatusError } from '../../base/status-error.js'
+import { before } from '../../work/deadline.js'
+import type { QueueElsewhere, SchedulerOverview, StateElsewhere } from '../scheduler.js'
+import type { ToldState } from './told-state.js'
+
+export interface RemoteQueueOptions {
+  /** The server's name in messages. */
+  readonly backend: string
+  readonly clock: Clock
+  /** Asks that server. */
+  readonly ask: (signal: AbortSignal) => Promise<ToldState>
+  readonly failureOf: (thrown: unknown) => StatusError
+}
+
+/** An answer of this age is shown without asking again. */
+const FRESH_MS = 1_000
+/** How long the server may take. */
+const PATIENCE_MS = 5_000
+/** How long a page waits for an answer. */
+const WAIT_MS = 1_000
+
+const NOTHING: SchedulerOverview = { workers: [], queued: 0, queue: [], failed: [] }
+
+/** Queue and workers of the server that actions are forwarded to. It is asked when somebody looks, at most once a second. */
+export class RemoteQueue implements QueueElsewhere {
+  readonly #options: RemoteQueueOptions
+  #told: ToldState | undefined
+  #trouble: StateElsewhere['trouble']
+  #askedMs = Number.NEGATIVE_INFINITY
+  #asking: Promise<void> | undefined
+
+  constructor(options: RemoteQueueOptions) {
+    this.#options = options
+  }
+
+  overview(): SchedulerOverview {
+    this.#askUnlessFresh()
+    const { overview = NOTHING, results = new Map<string, number>() } = this.#told ?? {}
+    const elsewhere = { address: this.#options.backend, results: Object.fromEntries(results), trouble: this.#trouble }
+    return { ...overview, elsewhere }
+  }
+
+  async refresh(): Promise<void> {
+    this.#askUnlessFresh()
+    // The next look shows what this one does not wait for.
+    if (this.#trouble === undefined) await this.#within()
+  }
+
+  async #within(): Promise<void> {
+    const asking = this.#asking
+    if (asking === undefined) return
+    const late = (): void => {
+      this.#trouble ??= { kind: 'unreachable', sinceMs: this.#askedMs, reason: 'it has not answered yet' }
+    }
+    await before(WAIT_MS, 'no answer', new AbortController().signal, () => asking).catch(late)
+  }
+
+  #askUnlessFresh(): void {
+    const nowMs = this.#options.clock.now()
+    if (this.#asking !== undefined || nowMs - this.#askedMs < FRESH_MS) return
+    this.#askedMs = nowMs
+    this.#asking = this.#ask(nowMs)
+  }
+
+  /** Never rejects. */
+  async #ask(nowMs: number): Promise<void> {
+    const { backend, ask, failureOf } = this.#options
+    try {
+      this.#told = await before(PATIENCE_MS, `${backend} did not answer`, new AbortController().signal, ask)
+      this.#trouble = undefined
+    } catch (thrown) {
+      const error = failureOf(thrown)
+      this.#told = undefined
+      const kind = kindOf(error)
+      const sinceMs = this.#trouble?.kind === kind ? this.#trouble.sinceMs : nowMs
+      this.#trouble = { kind, sinceMs, reason: error.message }
+    } finally {
+      this.#asking = undefined
+    }
+  }
+}
+
+const kindOf = (error: StatusError): NonNullable<StateElsewhere['trouble']>['kind'] => {
+  if (isStatus(error, 'UNIMPLEMENTED')) return 'unknown_to_it'
+  if (isStatus(error, 'PERMISSION_DENIED') || isStatus(error, 'UNAUTHENTICATED')) return 'refused'
+  return 'unreachable'
+}

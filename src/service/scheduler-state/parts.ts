@@ -1,0 +1,65 @@
+import type { StatePartInput, WorkerStateInput } from '../../proto/generated/remexec.scheduler.v1.js'
+import type { FailedAction, SchedulerOverview, WorkerOverview } from '../../scheduler/scheduler.js'
+
+export interface TellsState {
+  readonly nowMs: number
+  readonly overview: SchedulerOverview
+  /** Operations that ended, by result. */
+  readonly results: ReadonlyMap<string, number>
+}
+
+/** Well below the 4 MiB that gRPC clients accept. */
+const PART_CHARACTERS = 512 * 1024
+
+/** Messages of limited size, at least one. */
+export function* partsOf({ nowMs, overview, results }: TellsState): Generator<StatePartInput> {
+  const { queued, workers, queue, failed } = overview
+  const first: StatePartInput = { nowMs, queued, results: countsOf(results) }
+  const rows = [
+    ...workers.map((worker) => ['workers', workerMessage(worker)] as const),
+    ...queue.map(({ queuedMs, operation, priority, attempts, waitsFor, ...facts }) => {
+      return ['queue', { facts, operation, priority, attempts, queuedMs, waitsFor }] as const
+    }),
+    ...failed.map((action) => ['failed', failedMessage(action)] as const),
+  ]
+  let part = { ...first, workers: [], queue: [], failed: [] } as Rows & StatePartInput
+  let characters = 0
+  for (const [kind, row] of rows) {
+    characters += JSON.stringify(row).length
+    if (characters > PART_CHARACTERS) {
+      yield part
+      part = { workers: [], queue: [], failed: [] }
+      characters = 0
+    }
+    part[kind].push(row)
+  }
+  yield part
+}
+
+interface Rows {
+  readonly workers: object[]
+  readonly queue: object[]
+  readonly failed: object[]
+}
+
+const countsOf = (counts: Iterable<readonly [string, number]>) => [...counts].map(([name, value]) => ({ name, value }))
+
+const workerMessage = (worker: WorkerOverview): WorkerStateInput => {
+  const { places, properties, left, attempts, ...same } = worker
+  return {
+    ...same,
+    places: places ?? 0,
+    properties: Object.entries(properties).map(([name, values]) => ({ name, values: [...values] })),
+    left: countsOf(Object.entries(left)),
+    attempts: attempts.map(({ id, operation, state, startedMs, ...facts }) => {
+      return { id, operation: operation ?? '', state, startedMs, facts: facts.action === undefined ? null : facts }
+    }),
+  }
+}
+
+const failedMessage = (action: FailedAction) => {
+  const { operation, result, exitCode, worker, code, reason, stdout, stderr, response, ...rest } = action
+  const { attempts, endedMs, tookMs, ...facts } = rest
+  const told = { operation, result, worker, code, reason, stdout, stderr, response, attempts, endedMs, tookMs }
+  return { facts, ...told, hasExitCode: exitCode !== undefined, exitCode: exitCode ?? 0 }
+}
