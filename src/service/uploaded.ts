@@ -10,6 +10,8 @@ export interface Sent {
   readonly compressor: { readonly name: CompressorName } | undefined
   /** Of the content; undefined if the client did not say it. */
   readonly sizeBytes: number | undefined
+  /** The most that the content may have; `sizeBytes` by default. */
+  readonly maxBytes?: number
   /** Held until the blob is stored. Not needed if `isDecodedAtOnce`. */
   readonly windows: Windows | undefined
 }
@@ -23,11 +25,11 @@ export const isDecodedAtOnce = ({ compressor, sizeBytes }: Omit<Sent, 'windows'>
  * single message, or a feed of the data of many.
  */
 export const uploaded = (bytes: Buffer | BlobFeed, sent: Sent): Blob => {
-  const { compressor, sizeBytes, windows } = sent
+  const { compressor, sizeBytes, maxBytes, windows } = sent
   const isAtOnce = Buffer.isBuffer(bytes) ? isDecodedAtOnce(sent) : compressor === undefined
   if (!isAtOnce && windows === undefined) throw new Error('a decompressor without memory reserved for it')
   const encoding: Encoding = compressor?.name ?? 'IDENTITY'
-  if (Buffer.isBuffer(bytes)) return Blob.ofBytes(bytes, { encoding }).as('IDENTITY', sizeBytes)
+  if (Buffer.isBuffer(bytes)) return Blob.ofBytes(bytes, { encoding }).as('IDENTITY', sizeBytes, maxBytes)
   const facts = encoding === 'IDENTITY' && sizeBytes !== undefined ? { encoding, sizeBytes } : { encoding }
-  return Blob.ofFeed(bytes, facts).as('IDENTITY', sizeBytes)
+  return Blob.ofFeed(bytes, facts).as('IDENTITY', sizeBytes, maxBytes)
 }

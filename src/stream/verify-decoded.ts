@@ -28,7 +28,12 @@ export class VerifyDecoded extends Transform {
     this.#fault = checks.fault
     this.#repair = repair
     const { decompress } = compressionOf({ name: compressor })
-    this.#decoding = new Branch([decompress(), new Verify(new BlobCheck(digest, checks), { witness }), new Drain()])
+    const maxBytes = checks.checksSize === false ? undefined : digest.sizeBytes
+    this.#decoding = new Branch([
+      decompress(maxBytes),
+      new Verify(new BlobCheck(digest, checks), { witness }),
+      new Drain(),
+    ])
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {

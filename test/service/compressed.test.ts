@@ -7,7 +7,7 @@ import { drawnBytes } from '../drawn.js'
 import { call, get as getFrom } from '../store/blobs.js'
 import { zstdStore } from '../store/kinds/compression/zstd-store.js'
 import { messagesOf, openWrite, query, readBlob, uploadName, uploadWhole, write } from './bytestream-client.js'
-import { type Blob, blobOf, failure, get, has, MIB, memoryStore, randomBlob, serve } from './harness.js'
+import { type Blob, blobOf, CAS, failure, get, has, MIB, memoryStore, randomBlob, serve } from './harness.js'
 
 const zstd = compressors.find(({ name }) => name === 'ZSTD')
 if (zstd === undefined) throw new Error('zstd is not served')
@@ -103,5 +103,25 @@ t.test('a damaged blob is DATA_LOSS once, then missing, until it is uploaded aga
       t.equal((await write(client, messagesOf(nameOf(blob), pack(blob)))).committedSize, pack(blob).length, 'not early')
       t.ok((await readBlob(client, blob.digest)).equals(blob.bytes))
     }
+  }
+})
+
+t.test('zstd that announces more than its blob has is refused by its header alone, by every way in', async (t) => {
+  for (const keepsZstd of [false, true]) {
+    const { client } = await (keepsZstd ? serveKept(t) : serve(t))
+    const blob = mixed(MIB)
+    const header = pack(mixed(2 * MIB)).subarray(0, 100)
+    const announces = {
+      code: 'INVALID_ARGUMENT',
+      message: /announces 2097152 bytes of content, expected at most 1048576/,
+    }
+    const open = openWrite(client)
+    await open.send({ resourceName: nameOf(blob), data: header })
+    t.match(await failure(open.response), announces, 'a Write that goes on')
+    const whole = [{ resourceName: nameOf(blob), data: header, finishWrite: true }]
+    t.match(await failure(write(client, whole)), announces, 'a Write of one message')
+    const request = { digest: blob.digest, data: header, compressor: zstd.value }
+    const { responses } = await client.unary(`${CAS}/BatchUpdateBlobs`, { requests: [request] }).response
+    t.match(responses[0].status, { code: 3, message: announces.message }, 'BatchUpdateBlobs')
   }
 })

@@ -145,9 +145,9 @@ export class Blob {
 
   /**
    * The same blob in another encoding. A stage that can give this encoding directly is replaced; else the
-   * blob is encoded or decoded on the way. `sizeBytes` is the resulting length, if known.
+   * blob is encoded or decoded on the way. `sizeBytes` is the resulting length, if known, and `maxBytes` what it may be at most.
    */
-  as(encoding: Encoding, sizeBytes?: number): Blob {
+  as(encoding: Encoding, sizeBytes?: number, maxBytes = sizeBytes): Blob {
     if (this.encoding === encoding) return this
     const { stages, check, verifiedDigest } = this.#state
     const instead = stages.at(-1)?.as?.(encoding)
@@ -158,7 +158,7 @@ export class Blob {
     const plain =
       this.encoding === 'IDENTITY'
         ? this.#checkedStages()
-        : [...this.#checkedStages(), decode(this.encoding, sizeBytes)]
+        : [...this.#checkedStages(), decode(this.encoding, sizeBytes, maxBytes)]
     const next = encoding === 'IDENTITY' ? plain : [...plain, encode(encoding)]
     const checked: Pick<State, 'check' | 'verifiedDigest'> = { check: undefined, verifiedDigest: verified }
     return this.#onward({ ...this.#state, ...checked, stages: next, encoding, sizeBytes })

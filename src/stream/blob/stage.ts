@@ -40,15 +40,18 @@ export const encode = (to: CompressorName): BlobStage => {
   }
 }
 
-/** Decodes to plain content of `sizeBytes`, if known. If the blob is wanted as it came, the stage is removed. */
-export const decode = (from: CompressorName, sizeBytes: number | undefined): BlobStage => {
+/**
+ * Decodes to plain content of `sizeBytes`, if known. What announces more than `maxBytes` is refused before it is decoded. If the blob is
+ * wanted as it came, the stage is removed.
+ */
+export const decode = (from: CompressorName, sizeBytes: number | undefined, maxBytes = sizeBytes): BlobStage => {
   const { decompress, decompressBytes, decompressFeed } = compressionOf({ name: from })
   // The same bound as for what a stream holds.
   const isSmall = sizeBytes !== undefined && sizeBytes > 0 && sizeBytes <= STAGE_BYTES
   return {
-    stream: decompress,
+    stream: () => decompress(maxBytes),
     bytes: (bytes) => (isSmall ? decompressBytes?.(bytes, sizeBytes) : undefined),
-    feed: (feed) => decompressFeed?.(feed),
+    feed: (feed) => decompressFeed?.(feed, maxBytes),
     as: (encoding) => (encoding === from ? [] : undefined),
   }
 }

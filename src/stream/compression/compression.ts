@@ -20,8 +20,11 @@ import { zstdDecodedFeed } from './zstd-feed.js'
 export interface Compression {
   /** `sizeBytes` is the length of the content, if known. Formats that support it write it into the output. */
   compress(sizeBytes?: number): Duplex
-  /** Reads ahead of its reader only by a bounded number of decoded bytes, whatever the compression ratio. */
-  decompress(): Duplex
+  /**
+   * Reads ahead of its reader only by a bounded number of decoded bytes, whatever the compression ratio. If a format announces the
+   * length of its content, more than `maxBytes` are refused before anything is decoded.
+   */
+  decompress(maxBytes?: number): Duplex
   compressBytes(bytes: Uint8Array): Buffer
   /** Limit for synchronous compression on the event loop; larger content needs the stage. */
   readonly atOnceBytes: number
@@ -34,7 +37,7 @@ export interface Compression {
    * Like `decompress`, for lent bytes; the decoded bytes are lent too. Absent if it would not be faster than
    * the stage.
    */
-  decompressFeed?(feed: BlobFeed): BlobFeed
+  decompressFeed?(feed: BlobFeed, maxBytes?: number): BlobFeed
 }
 
 // Measured on a binary. Deflate: level 1 is 106 MB/s to 38 %, level 6 is 36 MB/s to 34 %. Brotli: quality 1
@@ -49,7 +52,7 @@ const out = { chunkSize: 128 * 1024, highWaterMark: STAGE_BYTES }
 const compressions: Readonly<Record<CompressorName, Compression>> = {
   ZSTD: {
     compress: (sizeBytes) => new ZstdCompress(sizeBytes),
-    decompress: () => new ZstdDecompress(),
+    decompress: (maxBytes) => new ZstdDecompress(maxBytes),
     compressBytes: zstdCompress,
     atOnceBytes: STAGE_BYTES,
     decompressBytes: zstdDecompress,

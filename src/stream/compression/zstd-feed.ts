@@ -10,14 +10,16 @@ const SLICE_MS = 1
  * Decodes lent frames. The content is lent too: all of it passes through one buffer, so nothing is copied or
  * left over.
  */
-export const zstdDecodedFeed = (feed: BlobFeed): BlobFeed => new DecodedFeed(feed)
+export const zstdDecodedFeed = (feed: BlobFeed, maxBytes?: number): BlobFeed => new DecodedFeed(feed, maxBytes)
 
 class DecodedFeed extends BlobFeed {
   readonly #feed: BlobFeed
+  readonly #maxBytes: number | undefined
 
-  constructor(feed: BlobFeed) {
+  constructor(feed: BlobFeed, maxBytes: number | undefined) {
     super()
     this.#feed = feed
+    this.#maxBytes = maxBytes
   }
 
   discard(): void {
@@ -25,7 +27,7 @@ class DecodedFeed extends BlobFeed {
   }
 
   protected async move(taker: FeedTaker, onStop: OnStop | undefined): Promise<void> {
-    const decoding = new Decoding(taker)
+    const decoding = new Decoding(taker, this.#maxBytes)
     const stop = (error: unknown): void => {
       decoding.stop()
       onStop?.(error)
@@ -42,11 +44,12 @@ class DecodedFeed extends BlobFeed {
 class Decoding {
   readonly #taker: FeedTaker
   readonly #scratch = lendBuffer(SMALL_BYTES)
-  readonly #frames = new ZstdDecoder(invalidZstd, this.#scratch.bytes)
+  readonly #frames: ZstdDecoder
   #isOver = false
 
-  constructor(taker: FeedTaker) {
+  constructor(taker: FeedTaker, maxBytes: number | undefined) {
     this.#taker = taker
+    this.#frames = new ZstdDecoder(invalidZstd, { scratch: this.#scratch.bytes, maxBytes })
   }
 
   async take(bytes: Buffer): Promise<void> {

@@ -36,6 +36,10 @@ export const parseZstdFrame = (bytes: Buffer): ZstdFrame | undefined => {
   return { kind: 'content', windowBytes, contentBytes }
 }
 
+/** Whether these bytes, which are no header, begin one. */
+export const beginsZstdFrame = (bytes: Buffer): boolean =>
+  bytes.length < 5 || (bytes.length < MAX_FRAME_HEADER_BYTES && bytes.readUInt32LE(0) === MAGIC)
+
 const readSize = (bytes: Buffer, at: number, fieldBytes: number): number | undefined => {
   if (fieldBytes === 0) return undefined
   if (fieldBytes === 8) return Number(bytes.readBigUInt64LE(at))

@@ -3,6 +3,7 @@ import { Loop, type LoopInput } from '../loop.js'
 import { STAGE_BYTES } from '../path.js'
 import { compressBound, EndDirective, type Step } from './libzstd.js'
 import { compressorsAt, decompressors } from './zstd-context.js'
+import { beginsZstdFrame, parseZstdFrame } from './zstd-frame.js'
 
 // Measured on a binary: level 1 is 314 MB/s to 34 %, level 3 is 208 MB/s to 29 %. Level 1 suits a cache in
 // the local network.
@@ -13,6 +14,7 @@ export const OUT_BYTES = 128 * 1024
 const LEAST_OUT_BYTES = 16 * 1024
 
 const compressors = compressorsAt(LEVEL)
+const NOTHING: Buffer = Buffer.alloc(0)
 
 /** Encodes bytes into one zstd frame. With `sizeBytes` the frame states the size of its content. */
 export class ZstdCompress extends Loop {
@@ -50,13 +52,13 @@ async function* compress(input: LoopInput, sizeBytes: number | undefined): Async
  * stage behind it is a sufficient bound.
  */
 export class ZstdDecompress extends Loop {
-  constructor() {
-    super(decompress)
+  constructor(maxBytes?: number) {
+    super((input) => decompress(input, maxBytes))
   }
 }
 
-async function* decompress(input: LoopInput): AsyncGenerator<Buffer> {
-  const frames = new ZstdDecoder(invalidZstd)
+async function* decompress(input: LoopInput, maxBytes: number | undefined): AsyncGenerator<Buffer> {
+  const frames = new ZstdDecoder(invalidZstd, { maxBytes })
   try {
     for await (const chunk of input) yield* frames.decode(chunk)
     if (frames.isInside) throw invalidZstd('they end inside a frame')
@@ -65,33 +67,44 @@ async function* decompress(input: LoopInput): AsyncGenerator<Buffer> {
   }
 }
 
+interface DecoderOptions {
+  /** Each piece lies in this buffer, and the next piece overwrites it. */
+  readonly scratch?: Buffer
+  /** Of the content of all frames, if known: a frame whose header announces more is refused before it is decoded. */
+  readonly maxBytes?: number | undefined
+}
+
 /** Decodes frames that arrive in arbitrary chunks. */
 export class ZstdDecoder {
   readonly #context = decompressors.take()
   readonly #fault: (reason: string, cause: unknown) => StatusError
   readonly #scratch: Buffer | undefined
+  readonly #maxBytes: number | undefined
   #out: Buffer
+  /** The beginning of a header that has not all come. */
+  #head = NOTHING
   #isInside = false
   #producedBytes = 0
 
-  /**
-   * `fault` creates the error for invalid frames. With `scratch`, each piece lies in that buffer and the next
-   * piece overwrites it.
-   */
-  constructor(fault: (reason: string, cause: unknown) => StatusError, scratch?: Buffer) {
+  /** `fault` creates the error for invalid frames. */
+  constructor(fault: (reason: string, cause: unknown) => StatusError, { scratch, maxBytes }: DecoderOptions = {}) {
     this.#fault = fault
     this.#scratch = scratch
+    this.#maxBytes = maxBytes
     this.#out = scratch ?? Buffer.allocUnsafe(OUT_BYTES)
   }
 
   /** Whether a frame is incomplete. */
   get isInside(): boolean {
-    return this.#isInside
+    return this.#isInside || this.#head.length > 0
   }
 
   /** Decodes lazily: each piece is produced when it is requested. */
   *decode(bytes: Buffer): Generator<Buffer> {
     for (let rest = bytes; ; ) {
+      const opened = this.#isInside ? rest : this.#open(rest)
+      if (opened === undefined) return
+      rest = opened
       const roomBytes = this.#out.length
       const [left, producedBytes, consumedBytes] = this.#step(rest)
       rest = rest.subarray(consumedBytes)
@@ -110,6 +123,22 @@ export class ZstdDecoder {
     decompressors.give(this.#context, this.#producedBytes)
   }
 
+  /** Bytes from the beginning of a frame; undefined until its header has come. Throws if it announces too much. */
+  #open(bytes: Buffer): Buffer | undefined {
+    const maxBytes = this.#maxBytes
+    if (maxBytes === undefined) return bytes
+    const frames = this.#head.length === 0 ? bytes : Buffer.concat([this.#head, bytes])
+    const frame = parseZstdFrame(frames)
+    if (frame === undefined && beginsZstdFrame(frames)) {
+      this.#head = Buffer.from(frames)
+      return undefined
+    }
+    this.#head = NOTHING
+    const { contentBytes = 0 } = frame?.kind === 'content' ? frame : {}
+    if (this.#producedBytes + contentBytes > maxBytes) throw new TooMuchAnnounced(contentBytes, maxBytes)
+    return frames
+  }
+
   #step(bytes: Buffer): Step {
     try {
       return this.#context.decompressStream(this.#out, bytes)
@@ -118,8 +147,6 @@ export class ZstdDecoder {
     }
   }
 }
-
-const NOTHING: Buffer = Buffer.alloc(0)
 
 /** Room for the frame of a stage's worth of bytes. A new buffer of that length for each blob would keep the collector busy. */
 let scratch: Buffer | undefined
@@ -152,6 +179,14 @@ export const zstdDecompress = (bytes: Uint8Array, sizeBytes: number): Buffer | u
 /** The unused rest of an output buffer, or a new buffer. */
 const remainder = (out: Buffer, produced: number): Buffer =>
   out.length - produced < LEAST_OUT_BYTES ? Buffer.allocUnsafe(OUT_BYTES) : out.subarray(produced)
+
+/** The header of a frame announces more content than the blob has. */
+export class TooMuchAnnounced extends StatusError {
+  constructor(contentBytes: number, maxBytes: number) {
+    const found = `a zstd frame announces ${contentBytes} bytes of content`
+    super('INVALID_ARGUMENT', `${found}, expected at most ${maxBytes} in all frames`)
+  }
+}
 
 export const invalidZstd = (reason: string, cause?: unknown): StatusError =>
   new StatusError('INVALID_ARGUMENT', `the bytes sent are not valid zstd: ${reason}`, { cause })

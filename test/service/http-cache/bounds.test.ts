@@ -114,6 +114,23 @@ t.test('a short zstd body that decodes to more than the store does not fill the 
   t.ok(bytesBelow(folder) <= STORE_BYTES)
 })
 
+t.test('a zstd body that announces more than it may have is refused by its header alone', async (t) => {
+  const { grpc } = await serveCaches(t, mounts, { cas: { memory: policy } })
+  const header = zstdCompress(Buffer.alloc(STORE_BYTES + MIB)).subarray(0, 100)
+  for (const [more, refused] of [
+    ['x-digest-sizebytes: 1000000', 400],
+    ['x-unused: 1', 413],
+  ] as const) {
+    const fields = `host: x\r\ncontent-encoding: zstd\r\ncontent-length: 1000\r\n${more}`
+    const client = await RawHttp1.open(portOf(grpc), `PUT /bazel/cas/${HASH} HTTP/1.1\r\n${fields}\r\n\r\n`)
+    client.write(header)
+    await client.answered(1)
+    t.same(statusesIn(client.said), [refused], more)
+    t.match(client.said, refused === 400 ? /announces 22020096 bytes/ : /larger than 20971520 bytes/)
+    client.socket.destroy()
+  }
+})
+
 t.test('a zstd body waits for the memory of its decompressor before anything of it is decoded', async (t) => {
   const ledger = new Ledger({ windows: 4 * WINDOW_BYTES })
   const cas = asCas(await memoryStore())

@@ -17,6 +17,7 @@ import { missingOf, type Store } from '../../../store/contract/store.js'
 import { Blob } from '../../../stream/blob/blob.js'
 import type { BlobFeed } from '../../../stream/blob/feed.js'
 import { PushedFeed } from '../../../stream/blob/pushed-feed.js'
+import { TooMuchAnnounced } from '../../../stream/compression/zstd.js'
 import { WHOLE } from '../../../stream/path.js'
 import { lookUpEntry } from '../../action-cache/lookup.js'
 import { storeResult } from '../../action-cache/update-action-result.js'
@@ -170,7 +171,7 @@ const putBlob = ({ request, mount, instanceName, hash }: Named): Promise<HttpAns
       ? ofUnknownSize(plain, { stores, hash, maxBytes }, call)
       : ofKnownSize(plain, Digest.parse({ hash, sizeBytes }, SHA256), stores, call)
   return mount.storing(request, async () => {
-    const digest = isZstd ? await decoded(body, sizeBytes, put, call) : await put(body)
+    const digest = isZstd ? await decoded(body, { sizeBytes, maxBytes }, put, call) : await put(body)
     if (!digest.isEmpty) await stores.sizes.note('cas', digest, call)
     return { answer: emptyAnswer(200), sizeBytes: digest.sizeBytes }
   })
@@ -181,7 +182,7 @@ const ZSTD = { name: 'ZSTD' } as const
 /** Waits for the memory of a decompressor before anything of a body is read. */
 const decoded = async (
   body: Blob,
-  sizeBytes: number | undefined,
+  { sizeBytes, maxBytes }: { readonly sizeBytes: number | undefined; readonly maxBytes: number },
   put: (plain: Blob) => Promise<Digest>,
   call: Call,
 ): Promise<Digest> => {
@@ -192,7 +193,11 @@ const decoded = async (
     throw error
   })
   try {
-    return await put(uploaded(await feedOf(body), { compressor: ZSTD, sizeBytes, windows }))
+    return await put(
+      uploaded(await feedOf(body), { compressor: ZSTD, sizeBytes, maxBytes: sizeBytes ?? maxBytes, windows }),
+    )
+  } catch (error) {
+    throw sizeBytes === undefined && error instanceof TooMuchAnnounced ? tooLarge(maxBytes) : error
   } finally {
     windows.release()
   }

@@ -3,7 +3,7 @@ import type { Digest } from '../../../reapi/digest.js'
 import { BlobCheck } from '../../../stream/blob-check.js'
 import { ByteQueue } from '../../../stream/byte-queue.js'
 import { type DecompressContext, MAX_WINDOW_BYTES, type Step } from '../../../stream/compression/libzstd.js'
-import { OUT_BYTES } from '../../../stream/compression/zstd.js'
+import { OUT_BYTES, TooMuchAnnounced } from '../../../stream/compression/zstd.js'
 import { decompressors } from '../../../stream/compression/zstd-context.js'
 import { type ContentFrame, MAX_FRAME_HEADER_BYTES, parseZstdFrame } from '../../../stream/compression/zstd-frame.js'
 import { Loop, type LoopInput } from '../../../stream/loop.js'
@@ -31,9 +31,13 @@ export interface UploadEncoderOptions {
  */
 export class UploadEncoder extends Loop {
   constructor(digest: Digest, options: UploadEncoderOptions, check: PendingCheck | undefined) {
-    super((input) => encode(input, new Frames(digest, options), check))
+    super((input) => encode(input, new Frames(digest, options, announcedAtMost(check)), check))
   }
 }
+
+/** What the frames of a client may announce. What a backend sends is only compared. */
+const announcedAtMost = (check: PendingCheck | undefined): number =>
+  check?.fault === 'client' && check.checksSize !== false ? check.digest.sizeBytes : Number.POSITIVE_INFINITY
 
 async function* encode(input: LoopInput, frames: Frames, pending: PendingCheck | undefined): AsyncGenerator<Buffer> {
   const context = decompressors.take()
@@ -83,6 +87,7 @@ const fail = (error: StatusError | undefined): void => {
 class Frames {
   readonly #digest: Digest
   readonly #options: UploadEncoderOptions
+  readonly #maxBytes: number
   readonly #records: RecordWriter
   /** Pieces of the current frame, to be stored unchanged. */
   #kept: Buffer[] = []
@@ -94,9 +99,10 @@ class Frames {
   #decodedBytes = 0
   #keptBytes = 0
 
-  constructor(digest: Digest, options: UploadEncoderOptions) {
+  constructor(digest: Digest, options: UploadEncoderOptions, maxBytes: number) {
     this.#digest = digest
     this.#options = options
+    this.#maxBytes = maxBytes
     this.#records = new RecordWriter(options.format.header)
   }
 
@@ -119,6 +125,8 @@ class Frames {
       this.#treatment = 'dropped'
       return
     }
+    const contentBytes = this.#decodedBytes + (frame?.contentBytes ?? 0)
+    if (contentBytes > this.#maxBytes) throw new TooMuchAnnounced(contentBytes, this.#maxBytes)
     this.#isRemaking ||= frame === undefined || !this.#isWorthKeeping(frame)
     this.#treatment = this.#isRemaking ? 'remade' : 'kept'
     if (!this.#isRemaking) this.#records.mark(this.#decodedBytes)
