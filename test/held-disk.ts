@@ -6,7 +6,10 @@ import { until } from './until.js'
 const waiting: { readonly name: string; begin(): void }[] = []
 let isHeld = false
 
-for (const name of ['rename', 'chmod'] as const) {
+/** In so many a checkpoint would be written. */
+const TURNS = 5000
+
+for (const name of ['rename', 'chmod', 'unlink'] as const) {
   const original = fs.promises[name] as (...given: unknown[]) => Promise<void>
   const held = async (...given: unknown[]): Promise<void> => {
     if (isHeld) await new Promise<void>((resolve) => waiting.push({ name, begin: resolve }))
@@ -16,7 +19,7 @@ for (const name of ['rename', 'chmod'] as const) {
 }
 syncBuiltinESMExports()
 
-/** From now on each `rename` and `chmod` of this process waits until `begin` lets it go. */
+/** From now on each `rename`, `chmod` and `unlink` of this process waits until `begin` lets it go. */
 export const hold = (): void => {
   isHeld = true
 }
@@ -32,12 +35,12 @@ export const reached = (): Promise<void> => until(() => waiting.length > 0, 'an 
 /** The names of those that wait once nothing else goes on. */
 export const waitingAtRest = async (): Promise<string[]> => {
   await reached()
-  for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
+  for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setImmediate(resolve))
   return waiting.map(({ name }) => name)
 }
 
 /** Lets the next one go, which must be `name`. */
-export const begin = async (name: 'rename' | 'chmod'): Promise<void> => {
+export const begin = async (name: 'rename' | 'chmod' | 'unlink'): Promise<void> => {
   await reached()
   const next = waiting.shift()
   if (next?.name !== name) throw new Error(`${next?.name} begins instead of ${name}`)

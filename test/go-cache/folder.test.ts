@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type Fill, GoFolder } from '../../src/go-cache/folder.js'
+import { begin, hold, release, waitingAtRest } from '../held-disk.js'
 
 const OUTPUT = 'ab'.repeat(32)
 const ACTION = 'cd'.repeat(32)
@@ -48,6 +49,11 @@ t.test('what nobody used for days is gone once the folder is open', async (t) =>
     await writeFile(join(outputs, `${at}`), '')
     await utimes(join(outputs, `${at}`), 1, 1)
   }
-  await new GoFolder(path).open()
+  hold()
+  const open = new GoFolder(path).open()
+  t.same(await waitingAtRest(), ['unlink'], 'one after the other')
+  release()
+  await begin('unlink')
+  await open
   t.same([readdirSync(outputs), existsSync(join(path, 'actions', 'recent'))], [[], true])
 })

@@ -11,10 +11,11 @@ import { portOf } from '../remote/backend.js'
 
 t.test('a reader that gives up an answer that never ends leaves no connection', async (t) => {
   const bytes = bytesOf(100_000)
-  let wasAsked = false
+  let answers = 0
   const server = createServer((_, response) => {
-    response.writeHead(200, { 'content-length': bytes.length }).write(bytes.subarray(0, 1000), () => {
-      wasAsked = true
+    const headers = { 'content-length': bytes.length, etag: '"1"', 'last-modified': new Date().toUTCString() }
+    response.writeHead(200, headers).write(bytes.subarray(0, 1000), () => {
+      answers += 1
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -24,14 +25,22 @@ t.test('a reader that gives up an answer that never ends leaves no connection', 
   })
   const open = promisify(server.getConnections.bind(server))
   const endpoint = `http://127.0.0.1:${portOf(server.address())}`
-  const { store, close } = await openObjectStore({ provider: 'gcs', bucket: 'builds', endpoint })
-  t.teardown(close)
-  const gone = new AbortController()
-  const call = internalCall({ signal: gone.signal })
-  const read = store.get(digestOf(bytes), WHOLE, call).then((blob) => blob.bytes(bytes.length, call))
-  await until(() => wasAsked)
-  for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
-  gone.abort()
-  await t.rejects(read, { code: 1 })
-  await until(async () => (await open()) === 0)
+  const keys = { access_key_id: 'one', secret_access_key: 'two' }
+  const places = [
+    { provider: 'oci', bucket: 'builds', namespace: 'builders', region: 'us-east-1', endpoint, ...keys },
+    { provider: 'azure', container: 'builds', sas_url: `${endpoint}/builders?sig=x` },
+    { provider: 'gcs', bucket: 'builds', endpoint },
+  ] as const
+  for (const [at, place] of places.entries()) {
+    const { store, close } = await openObjectStore(place)
+    t.teardown(close)
+    const gone = new AbortController()
+    const call = internalCall({ signal: gone.signal })
+    const read = store.get(digestOf(bytes), WHOLE, call).then((blob) => blob.bytes(bytes.length, call))
+    await until(() => answers === at + 1, `${place.provider}: an answer`)
+    for (let turn = 0; turn < 1000; turn++) await new Promise((resolve) => setImmediate(resolve))
+    gone.abort()
+    await t.rejects(read, { code: 1 }, place.provider)
+    await until(async () => (await open()) === 0, `${place.provider}: that the connection is closed`)
+  }
 })
