@@ -5,6 +5,7 @@ import { StatusError } from '../base/status-error.js'
 import type { RemoteServer } from '../client/connect.js'
 import { treeEntries } from '../client/trees.js'
 import { Digest } from '../reapi/digest.js'
+import type { DigestFunction } from '../reapi/digest-function.js'
 import { internalCall } from '../rpc/call.js'
 import { Blob } from '../stream/blob/blob.js'
 import { pour } from '../stream/blob/pour.js'
@@ -55,21 +56,25 @@ const get: Work = async ([text = ''], { cas, target }, args, { write }) => {
 
 const put: Work = async (paths, { cas, target }, _args, { print }) => {
   for (const path of paths) {
-    const hasher = target.digestFunction.createHasher()
-    let sizeBytes = 0
-    try {
-      if (!(await stat(path)).isFile()) throw new StatusError('INVALID_ARGUMENT', `${path}: expected a file`)
-      for await (const chunk of contentOf(path)) {
-        hasher.update(chunk)
-        sizeBytes += chunk.length
-      }
-    } catch (error) {
+    const digest = await digestOf(path, target.digestFunction).catch((error: unknown) => {
       throw ofFile(path, error)
-    }
-    const digest = Digest.ofHash(hasher, sizeBytes, target.digestFunction)
+    })
+    const { sizeBytes } = digest
     await cas.put(digest, Blob.ofPath([contentOf(path)], { sizeBytes }), call)
     print(`${digest.hash}-${sizeBytes}  ${path}\n`)
   }
+}
+
+const digestOf = async (path: string, digestFunction: DigestFunction): Promise<Digest> => {
+  const stats = await stat(path)
+  if (!stats.isFile()) throw new StatusError('INVALID_ARGUMENT', `${path}: expected a file`)
+  const hasher = digestFunction.createHasher(stats.size)
+  let sizeBytes = 0
+  for await (const chunk of contentOf(path)) {
+    hasher.update(chunk)
+    sizeBytes += chunk.length
+  }
+  return Digest.ofHash(hasher, sizeBytes, digestFunction)
 }
 
 const contentOf = (path: string) => createReadStream(path, { highWaterMark: STAGE_BYTES })

@@ -106,7 +106,7 @@ class Content {
     this.#cas = cas
     this.#options = options
     this.#call = call
-    this.#hasher = options.digestFunction.createHasher()
+    this.#hasher = options.digestFunction.createHasher(options.blob.sizeBytes)
   }
 
   take(bytes: Buffer): Promise<void> | undefined {

@@ -68,7 +68,7 @@ export class GoCache {
   /** Responds once the output is in the folder. Its upload goes on. */
   async put({ id, actionId, outputId, bodyBytes, body }: GoRequest): Promise<GoResponse> {
     const entry = { outputId, sizeBytes: bodyBytes, timeMs: Date.now() }
-    const hasher = this.#server.target.digestFunction.createHasher()
+    const hasher = this.#server.target.digestFunction.createHasher(bodyBytes)
     await this.#folder.put(actionId, entry, async (write) => {
       let failure: unknown
       // The next request stands behind the body, so it is read to its end.

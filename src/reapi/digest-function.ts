@@ -1,8 +1,11 @@
 import { createHash, type Hash, hash as hashAtOnce } from 'node:crypto'
 import { createRequire } from 'node:module'
+import { StatusError } from '../base/status-error.js'
 
 /** A hash in progress. `digest` ends it and may be called once. */
 export interface Hasher {
+  /** The length that the hash begins with; undefined if it is of the content alone. */
+  readonly sizeBytes?: number
   update(bytes: Uint8Array): void
   /** An independent hasher that continues from the same position. */
   copy(): Hasher
@@ -10,7 +13,7 @@ export interface Hasher {
   digest(): string
 }
 
-export type DigestFunctionName = 'SHA256' | 'SHA1' | 'MD5' | 'SHA384' | 'SHA512' | 'BLAKE3'
+export type DigestFunctionName = 'SHA256' | 'SHA1' | 'MD5' | 'SHA384' | 'SHA512' | 'BLAKE3' | 'GITSHA1'
 
 /**
  * Kinds of keys that the server makes for what it keeps beside blobs and results. A kind takes the place of the digest
@@ -29,7 +32,11 @@ export interface DigestFunction {
    * only functions added after VSO, MURMUR3 and the SHA family have one.
    */
   readonly segment: string | undefined
-  createHasher(): Hasher
+  /**
+   * `sizeBytes` is the length of the content, undefined if it is not known before the end. Throws INVALID_ARGUMENT if the function
+   * needs it.
+   */
+  createHasher(sizeBytes: number | undefined): Hasher
   hash(bytes: Uint8Array): string
 }
 
@@ -109,6 +116,31 @@ const blake3: DigestFunction = {
   },
 }
 
+const gitHeader = (sizeBytes: number): string => `blob ${sizeBytes}\0`
+
+const runningGit = (hash: Hash, sizeBytes: number): Hasher => ({
+  sizeBytes,
+  update: (bytes) => void hash.update(bytes),
+  copy: () => runningGit(hash.copy(), sizeBytes),
+  digest: () => hash.digest('hex'),
+})
+
+/** The name that git gives to a file: SHA1 of a header with the length, and the content. */
+const gitSha1: DigestFunction = {
+  name: 'GITSHA1',
+  value: 10,
+  hexLength: 40,
+  segment: 'gitsha1',
+  createHasher: (sizeBytes) => {
+    if (sizeBytes === undefined) {
+      const reason = 'GITSHA1 hashes the length of a blob before its content'
+      throw new StatusError('INVALID_ARGUMENT', `${reason}, expected content whose length is known`)
+    }
+    return runningGit(createHash('sha1').update(gitHeader(sizeBytes)), sizeBytes)
+  },
+  hash: (bytes) => createHash('sha1').update(gitHeader(bytes.length)).update(bytes).digest('hex'),
+}
+
 /** Every function that remexec supports. The configuration selects those that are served. */
 export const digestFunctions: Readonly<Record<DigestFunctionName, DigestFunction>> = {
   SHA256: native('SHA256', 1, 64),
@@ -117,6 +149,7 @@ export const digestFunctions: Readonly<Record<DigestFunctionName, DigestFunction
   SHA384: native('SHA384', 5, 96),
   SHA512: native('SHA512', 6, 128),
   BLAKE3: blake3,
+  GITSHA1: gitSha1,
 }
 
 /** The kinds of keys. Their hashes are SHA256 of a text that says what the key is of (`Digest.ofOwn`). Values are never used again. */

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import { StatusError } from '../base/status-error.js'
-import { type DigestFunction, functionsByName, isKeyKind, type KeyKindName, keyKinds } from './digest-function.js'
+import {
+  type DigestFunction,
+  functionsByName,
+  type Hasher,
+  isKeyKind,
+  type KeyKindName,
+  keyKinds,
+} from './digest-function.js'
 
 /** The wire form: `build.bazel.remote.execution.v2.Digest`. */
 export interface DigestMessage {
@@ -104,8 +111,17 @@ export class Digest {
     return new Digest(digestFunction, digestFunction.hash(bytes), bytes.length)
   }
 
-  /** The digest of bytes that were hashed while they passed. */
-  static ofHash(hasher: { digest(): string }, sizeBytes: number, digestFunction: DigestFunction): Digest {
+  /** The digest of bytes that were hashed while they passed. Throws FAILED_PRECONDITION if the hash is of another length. */
+  static ofHash(
+    hasher: Pick<Hasher, 'digest' | 'sizeBytes'>,
+    sizeBytes: number,
+    digestFunction: DigestFunction,
+  ): Digest {
+    const announced = hasher.sizeBytes ?? sizeBytes
+    if (announced !== sizeBytes) {
+      const found = `the content has ${sizeBytes} bytes, and its ${digestFunction.name} begins with ${announced}`
+      throw new StatusError('FAILED_PRECONDITION', `${found}: it changed while it was read`)
+    }
     return new Digest(digestFunction, hasher.digest(), sizeBytes)
   }
 

@@ -26,7 +26,7 @@ export class BlobCheck {
     this.#digest = digest
     this.#options = options
     this.#checksSize = checksSize
-    if (begun === undefined) this.#hasher = checksHash ? digest.function.createHasher() : undefined
+    if (begun === undefined) this.#hasher = checksHash ? digest.function.createHasher(digest.sizeBytes) : undefined
     else {
       this.#hasher = begun.#hasher?.copy()
       this.#sizeBytes = begun.#sizeBytes

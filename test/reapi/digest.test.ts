@@ -87,7 +87,11 @@ t.test('isEmpty is true for the empty blob of every function only', async (t) =>
 
 t.test('hashes match node and the BLAKE3 library, in chunks and interleaved', async (t) => {
   const expected = async (name: string, bytes: Buffer): Promise<string> =>
-    name === 'BLAKE3' ? blake3(bytes) : createHash(name.toLowerCase()).update(bytes).digest('hex')
+    name === 'BLAKE3'
+      ? blake3(bytes)
+      : name === 'GITSHA1'
+        ? createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
+        : createHash(name.toLowerCase()).update(bytes).digest('hex')
   t.equal(BLAKE3.hash(new Uint8Array()), 'af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262')
   t.equal(SHA256.hash(Buffer.from('abc')), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
   const blobs = fc.array(fc.uint8Array({ maxLength: 3000 }), { minLength: 2, maxLength: 4 })
@@ -96,7 +100,7 @@ t.test('hashes match node and the BLAKE3 library, in chunks and interleaved', as
     fc.integer({ min: 1, max: 700 }),
     fc.constantFrom(...all),
     async (given, step, served) => {
-      const hashers = given.map(() => served.createHasher())
+      const hashers = given.map(({ length }) => served.createHasher(length))
       for (let at = 0; at < 3000; at += step) {
         for (const [i, hasher] of hashers.entries())
           hasher.update((given[i] ?? new Uint8Array()).subarray(at, at + step))
@@ -115,9 +119,22 @@ t.test('hashes match node and the BLAKE3 library, in chunks and interleaved', as
   await t.resolves(fc.assert(agrees, { numRuns: 60 }))
 })
 
+t.test('GITSHA1 is the name that git gives to a file, and needs its length first', async (t) => {
+  const { GITSHA1 } = digestFunctions
+  t.equal(GITSHA1.hash(Buffer.from('test content\n')), 'd670460b4b4aece5915caf5c68d12f560a9fe3e4')
+  t.equal(GITSHA1.hash(new Uint8Array()), 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391')
+  t.throws(() => GITSHA1.createHasher(undefined), { message: /expected content whose length is known/ })
+  const hasher = GITSHA1.createHasher(5)
+  hasher.update(Buffer.from('longer'))
+  t.throws(() => Digest.ofHash(hasher, 6, GITSHA1), {
+    message: /the content has 6 bytes, and its GITSHA1 begins with 5/,
+  })
+})
+
 t.test('a hasher and its copy are independent', async (t) => {
   for (const served of all) {
-    const hasher = served.createHasher()
+    if (served.name === 'GITSHA1') continue
+    const hasher = served.createHasher(undefined)
     hasher.update(Buffer.from('the beginning'))
     const other = hasher.copy()
     hasher.update(Buffer.from(' and the end'))

@@ -1664,11 +1664,11 @@ export interface GlobalOptions {
   /**
    * Digest function of requests that name none and whose hash fits several.
    */
-  readonly default_digest_hash_function: 'SHA256' | 'BLAKE3' | 'SHA384' | 'SHA512' | 'SHA1' | 'MD5'
+  readonly default_digest_hash_function: 'SHA256' | 'BLAKE3' | 'SHA384' | 'SHA512' | 'SHA1' | 'MD5' | 'GITSHA1'
   /**
    * Digest functions clients may use.
    */
-  readonly digest_functions: readonly ('SHA256' | 'BLAKE3' | 'SHA384' | 'SHA512' | 'SHA1' | 'MD5')[]
+  readonly digest_functions: readonly ('SHA256' | 'BLAKE3' | 'SHA384' | 'SHA512' | 'SHA1' | 'MD5' | 'GITSHA1')[]
   /**
    * Lowest level that is logged.
    */

@@ -86,7 +86,7 @@ const storeHolds = async (digest: Digest, store: Store, call: Call): Promise<boo
 }
 
 const holds = async (blob: Blob, digest: Digest, call: Call): Promise<boolean> => {
-  const hasher = digest.function.createHasher()
+  const hasher = digest.function.createHasher(digest.sizeBytes)
   let sizeBytes = 0
   const sink = new Writable({
     highWaterMark: STAGE_BYTES,

@@ -116,7 +116,7 @@ const hashChunks = async (
   { digestFunction, signal }: HashOptions,
 ): Promise<OutputBlob> => {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
-  const hasher = digestFunction.createHasher()
+  const hasher = digestFunction.createHasher(found.stats.size)
   let sizeBytes = 0
   let checksum = 0
   for (;;) {

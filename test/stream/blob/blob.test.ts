@@ -205,7 +205,7 @@ t.test('a blob is hashed once even if several stores request a check', async (t)
         },
         createHasher: () => {
           hashed += 1
-          return digest.function.createHasher()
+          return digest.function.createHasher(undefined)
         },
       },
     },

@@ -141,7 +141,7 @@ const checkFile = async (
   digest: Digest,
   expected: { readonly storedBytes: number; readonly checksum: number; readonly offset?: number },
 ): Promise<Checked> => {
-  const hasher = digest.function.createHasher()
+  const hasher = digest.function.createHasher(digest.sizeBytes)
   let [length, checksum] = [0, 0]
   try {
     const { offset, storedBytes } = expected

@@ -190,7 +190,7 @@ export class Inspection {
   ): Promise<CheckOutcome> {
     const checksum = await this.checksumOf(located)
     if (checksum === undefined) return this.#catalog.isAsLocated(located) ? 'damaged' : 'changed'
-    const hasher = hashes ? located.digest.function.createHasher() : undefined
+    const hasher = hashes ? located.digest.function.createHasher(located.digest.sizeBytes) : undefined
     const found = await readThrough(from, located, pace, hasher)
     if (!this.#catalog.isAsLocated(located)) return 'changed'
     if (found !== checksum) {

@@ -96,7 +96,7 @@ export class Reads {
       await part.close()
       return undefined
     }
-    const hasher = inspection.wantsDigest(located) ? digest.function.createHasher() : undefined
+    const hasher = inspection.wantsDigest(located) ? digest.function.createHasher(digest.sizeBytes) : undefined
     const done = (isAsWritten: boolean): Promise<boolean> =>
       inspection.readWhole(located, stats, { isAsWritten, hash: hasher?.digest() })
     return Blob.ofPath([new FileSource(part.checked(checksum, hasher, done))], { sizeBytes, offset })

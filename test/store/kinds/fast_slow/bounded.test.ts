@@ -87,7 +87,7 @@ t.test(
       for (let at = MIB; at < SIZE; at += MIB) yield piece
     }
     const digests = Array.from({ length: TRANSFERS }, (_, index) => {
-      const hasher = digestFunctions.SHA256.createHasher()
+      const hasher = digestFunctions.SHA256.createHasher(undefined)
       for (const bytes of pieces(index)) hasher.update(bytes)
       return Digest.ofHash(hasher, SIZE, digestFunctions.SHA256)
     })

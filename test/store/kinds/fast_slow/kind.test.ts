@@ -461,7 +461,7 @@ const hashedBytes = async (digestFunction: DigestFunction, work: () => Promise<u
     digest: () => hasher.digest(),
   })
   Object.assign(digestFunction, {
-    createHasher: () => counting(createHasher()),
+    createHasher: () => counting(createHasher(undefined)),
     hash: (bytes: Uint8Array) => {
       hashed += bytes.length
       return hash(bytes)
