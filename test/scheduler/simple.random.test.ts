@@ -266,6 +266,10 @@ const events: Record<string, (world: World, a: number, b: number) => void> = {
     onAttempt(world, a, b, (id, attempt) => world.machine.report(world.nowMs, id, attempt, response)),
   workerError: (world, a, b) =>
     onAttempt(world, a, b, (id, attempt) => world.machine.workerError(world.nowMs, id, attempt, error)),
+  health: (world, a, b) => {
+    const id = pick(world.connected.keys(), a)
+    if (id !== undefined) world.apply(world.machine.health(world.nowMs, id, b % 2 === 0 ? 'no rights' : ''))
+  },
   refuse: (world, a, b) =>
     onAttempt(world, a, b, (id, attempt) => world.machine.refuse(world.nowMs, id, attempt, error)),
   giveBack: (world, a, b) => onAttempt(world, a, b, (id, attempt) => world.machine.giveBack(world.nowMs, id, attempt)),
@@ -388,7 +392,7 @@ const checkInvariants = (world: World): void => {
     const mayRun = [...bucket.lanes.keys()].some(({ running }) => running < settings.maxRunningPerInstance)
     assert(waitingIn(bucket) === bucket.arrivals.size && bucket.arrivals.size > 0, 'a bucket holds what waits')
     for (const worker of known) {
-      const could = worker.isDraining ? false : couldRun(worker, bucket.requirement)
+      const could = !worker.isDraining && worker.standing.takesActions && couldRun(worker, bucket.requirement)
       const own = dispatch.index.classOf(worker)
       assert((own !== undefined && bucket.capable.has(own)) === could, 'the bucket lists its capable workers')
       assert(!could || !mayRun || !hasRoom(worker, bucket.requirement), 'nothing waits that a worker has room for')

@@ -455,7 +455,14 @@ t.test('a worker at which several actions in a row fail is set aside, and tried 
   bench.finish('w', '5-1', { ...response, result: resultOf(1) })
   t.equal(bench.starts.length, 7, 'one that ran there is enough')
   t.match(shown(), { state: 'connected', trouble: undefined })
-  t.equal(bench.of('log').filter(({ level }) => level === 'warn').length, 1, 'one warning')
+  t.equal(bench.of('log').filter(({ message }) => /^worker w is set aside/.test(message)).length, 2)
+  t.equal(
+    bench
+      .of('log')
+      .filter(({ level, message }) => level === 'warn' && /set aside/.test(message) && /^worker/.test(message)).length,
+    1,
+    'one warning',
+  )
 })
 
 t.test('an action that fails everywhere sets no worker aside', async (t) => {
@@ -473,20 +480,103 @@ t.test('a sick worker gets no actions, the page says why, and it gets them when 
   const name = bench.enqueue()
   t.equal(bench.starts.length, 0)
   t.match(overview(bench.machine, []).workers, [{ state: 'sick', trouble: 'sick: store of inputs: no rights' }])
-  t.match(bench.machine.explained(name)?.progress?.waitsFor, /^w is sick: store of inputs: no rights/)
+  t.match(
+    bench.machine.explained(name)?.progress?.waitsFor,
+    /^no worker can run it: .*; every worker that could run it is sick or set aside: w is sick: store of inputs: no rights/,
+  )
   bench.do(bench.machine.health(bench.nowMs, 'w', ''))
   t.equal(bench.starts.length, 1)
+})
+
+t.test(
+  'an action that only sick workers could run counts as one without a worker, also if they connect again and again',
+  async (t) => {
+    const bench = new Bench({ noWorkerTimeoutMs: 60_000 })
+    const offer = { name: 'w', properties: new Map(), maxInflightAttempts: 1, sick: 'store of inputs: no rights' }
+    const connect = () => bench.do(bench.machine.workerConnected(bench.nowMs, 'w', offer, { attemptIds: [] }))
+    connect()
+    const name = bench.enqueue()
+    t.equal(bench.machine.workers.unmatched, 1)
+    for (let second = 0; second < 50; second += 10) {
+      bench.do(bench.machine.workerDisconnected(bench.nowMs, 'w'))
+      connect()
+      bench.pass(10_000, ['w'])
+    }
+    t.equal(bench.state(name)?.stage, 'QUEUED')
+    bench.pass(10_000, ['w'])
+    const message = /no worker for this action within 60 s .*w is sick: store of inputs: no rights/
+    t.match(bench.failure(name), { code: Code.FAILED_PRECONDITION, message })
+  },
+)
+
+t.test('a running attempt of a worker that is sick goes on after a reconnect', async (t) => {
+  const bench = new Bench()
+  bench.worker('w')
+  const name = bench.enqueue()
+  bench.do(bench.machine.health(bench.nowMs, 'w', 'no rights'))
+  bench.do(bench.machine.workerDisconnected(bench.nowMs, 'w'))
+  const offer = { name: 'w', properties: new Map(), maxInflightAttempts: 1, sick: 'no rights' }
+  bench.do(bench.machine.workerConnected(bench.nowMs, 'w', offer, { attemptIds: ['1-1'] }))
+  bench.finish('w', '1-1')
+  t.equal(bench.failure(name), undefined)
+})
+
+t.test('a worker that was set aside stays so when it connects again, under its id or its name', async (t) => {
+  const bench = new Bench({ maxJobRetries: 0, workerFailuresInARow: 3, workerBackoffMs: 10_000 })
+  const connect = (id: string, sharedName = 'w') => {
+    const offer = { name: sharedName, properties: new Map(), maxInflightAttempts: 2 }
+    bench.do(bench.machine.workerConnected(bench.nowMs, id, offer, { attemptIds: [] }))
+  }
+  const stateOf = (id: string) => overview(bench.machine, []).workers.find((one) => one.id === id)?.state
+  connect('w-1')
+  for (const number of [1, 2, 3]) {
+    bench.enqueue([], { action: `a${number}` })
+    bench.fail('w-1', `${number}-1`)
+  }
+  bench.do(bench.machine.workerDisconnected(bench.nowMs, 'w-1'))
+  connect('w-1')
+  t.equal(stateOf('w-1'), 'set aside', 'the same process')
+  bench.do(bench.machine.workerDisconnected(bench.nowMs, 'w-1'))
+  connect('w-2')
+  t.equal(stateOf('w-2'), 'set aside', 'a new process of that name')
+  connect('w-3')
+  t.equal(stateOf('w-3'), 'connected', 'another worker of that name')
+  bench.do(bench.machine.workerDisconnected(bench.nowMs, 'w-3'))
+  bench.enqueue([], { action: 'a4' })
+  bench.enqueue([], { action: 'a5' })
+  t.equal(bench.starts.length, 3)
+  bench.pass(10_500, ['w-2'])
+  t.match(bench.starts.slice(3), [/^w-2 /], 'it is tried with one action when its time is over')
+  bench.finish('w-2', '4-1', { ...response, result: resultOf(1) })
+  t.equal(stateOf('w-2'), 'connected')
+  bench.do(bench.machine.workerDisconnected(bench.nowMs, 'w-2'))
+  connect('w-4')
+  t.equal(stateOf('w-4'), 'connected', 'nothing is held against one that proved itself')
+})
+
+t.test('what is held against workers that left is forgotten after an hour', async (t) => {
+  const bench = new Bench({ maxJobRetries: 0, workerFailuresInARow: 1, workerBackoffMs: 10_000 })
+  bench.worker('w')
+  bench.enqueue()
+  bench.fail('w', '1-1')
+  bench.do(bench.machine.workerDisconnected(bench.nowMs, 'w'))
+  bench.pass(3_700_000)
+  bench.worker('w')
+  t.match(overview(bench.machine, []).workers, [{ state: 'connected' }])
 })
 
 t.test('a failure of a worker without a right is not told to clients as one of theirs', async (t) => {
   const bench = new Bench({ maxJobRetries: 0 })
   for (const code of ['PERMISSION_DENIED', 'INVALID_ARGUMENT', 'FAILED_PRECONDITION', 'UNAUTHENTICATED'] as const) {
-    bench.worker('w')
+    const workerId = `without-${code}`
+    bench.worker(workerId)
     const name = bench.enqueue([], { action: code })
     const [, attemptId = ''] = /(\S+)$/.exec(bench.starts.at(-1) ?? '') ?? []
-    bench.do(bench.machine.workerError(bench.nowMs, 'w', attemptId, new StatusError(code, 'no read_cas')))
-    t.match(bench.failure(name), { code: Code.INTERNAL, message: new RegExp(`worker w: ${code}: no read_cas`) })
-    t.match(bench.of('ended').at(-1)?.ended, { workerId: 'w' })
+    bench.do(bench.machine.workerError(bench.nowMs, workerId, attemptId, new StatusError(code, 'no read_cas')))
+    const message = new RegExp(`worker ${workerId}: ${code}: no read_cas`)
+    t.match(bench.failure(name), { code: Code.INTERNAL, message })
+    t.match(bench.of('ended').at(-1)?.ended, { workerId })
+    bench.do(bench.machine.workerDisconnected(bench.nowMs, workerId))
   }
 })
 

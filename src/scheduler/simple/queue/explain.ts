@@ -1,9 +1,13 @@
 import { describeRequirement, type Requirement } from '../state/requirement.js'
 import type { Worker } from '../state/state.js'
+import { couldRun } from '../workers/pool.js'
+
+/** Workers listed by name; the rest is only counted. */
+const MAX_SHOWN = 3
 
 /**
  * Explains why no worker can ever run an action: the requirement, and what the workers offer for each unmet
- * property. Workers that drain take no actions.
+ * property, or why those that offer all of it take no actions. Workers that drain take none.
  */
 export const explainMismatch = (requirement: Requirement, all: Iterable<Worker>): string => {
   const asked = `asked for ${describeRequirement(requirement)}`
@@ -12,6 +16,8 @@ export const explainMismatch = (requirement: Requirement, all: Iterable<Worker>)
   const drainingCount = known.length - workers.length
   const draining = drainingCount === 1 ? '1 worker is draining' : `${drainingCount} workers are draining`
   if (workers.length === 0) return `${asked}; ${drainingCount === 0 ? 'no worker is connected' : draining}`
+  const able = workers.filter(({ offer: { properties }, total }) => couldRun({ properties, total }, requirement))
+  if (able.length > 0) return `${asked}; every worker that could run it is sick or set aside: ${troubles(able)}`
   const lacking: string[] = []
   for (const { name, value } of requirement.exact) {
     const offered = offers(workers, name)
@@ -26,6 +32,12 @@ export const explainMismatch = (requirement: Requirement, all: Iterable<Worker>)
   const reason = lacking.length > 0 ? lacking.join(', ') : 'no single worker offers all of it'
   const besides = drainingCount === 0 ? '' : `; ${draining}`
   return `${asked}; of ${workers.length} connected worker${workers.length === 1 ? '' : 's'} ${reason}${besides}`
+}
+
+const troubles = (workers: readonly Worker[]): string => {
+  const shown = workers.slice(0, MAX_SHOWN).map(({ id, standing }) => `${id} is ${standing.trouble}`)
+  const more = workers.length - shown.length
+  return more === 0 ? shown.join(', ') : `${shown.join(', ')}, and ${more} more`
 }
 
 const offers = (workers: readonly Worker[], name: string): ReadonlySet<string> =>

@@ -18,6 +18,8 @@ export class Standing {
   /** It may take one action, to show whether it works again. */
   isOnTrial = false
   readonly backoff = new Deadline()
+  /** When it is tried again, if it is set aside. */
+  untilMs = 0
   #inRow = 0
   #lastExecution = ''
   #steps = 0
@@ -27,6 +29,16 @@ export class Standing {
     if (this.sick !== '') return 0
     if (this.aside === '') return slots
     return this.isOnTrial ? Math.min(1, slots) : 0
+  }
+
+  /** Whether it takes actions at all. */
+  get takesActions(): boolean {
+    return this.mayHave(1) > 0
+  }
+
+  /** Nothing failed there since an action ran there last. */
+  get isClean(): boolean {
+    return this.#inRow === 0 && this.aside === ''
   }
 
   /** Undefined while the worker is trusted. */

@@ -173,7 +173,8 @@ export class Worker {
   ordinal = 0
   readonly liveness = new Deadline()
   readonly pause = new Deadline()
-  readonly standing = new Standing()
+  /** Of an earlier connection of the same worker, if that is known. */
+  standing = new Standing()
 
   constructor(id: string, offer: WorkerOffer, total: ReadonlyMap<string, number>, nowMs: number) {
     this.id = id

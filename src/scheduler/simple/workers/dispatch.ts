@@ -5,7 +5,7 @@ import { Unmatched } from '../queue/unmatched.js'
 import type { Context } from '../state/context.js'
 import type { Requirement } from '../state/requirement.js'
 import { Attempt, type Execution, type Worker } from '../state/state.js'
-import { release, reserve } from './pool.js'
+import { couldRun, release, reserve } from './pool.js'
 import { WorkerIndex } from './worker-index.js'
 
 /** Notified when an execution's stage changes or the execution fails for good. */
@@ -79,8 +79,15 @@ export class Dispatch {
     }
   }
 
-  /** The worker accepts attempts from now on. */
-  admit(worker: Worker): void {
+  /** Call this when it may have changed whether the worker accepts attempts. */
+  place(worker: Worker): void {
+    const accepts = !worker.isDraining && worker.standing.takesActions
+    if (accepts === (this.index.classOf(worker) !== undefined)) this.index.changed(worker)
+    else if (accepts) this.#admit(worker)
+    else this.dismiss(worker)
+  }
+
+  #admit(worker: Worker): void {
     const opened = this.index.add(worker)
     if (opened === undefined) return
     for (const bucket of this.queue.addClass(opened)) this.#unmatched.ended(bucket)
@@ -162,9 +169,9 @@ export class Dispatch {
     deadlines.set(attempt.deadline, nowMs + limitMs)
   }
 
-  /** Whether the worker accepts attempts and could ever run this. */
-  isCapable(worker: Worker, requirement: Requirement): boolean {
-    return this.index.classOf(worker)?.isCapable(requirement) === true
+  /** Whether the worker could ever run this. It may be one that accepts no further attempts because it is sick or set aside. */
+  isCapable({ isDraining, offer, total }: Worker, requirement: Requirement): boolean {
+    return !isDraining && couldRun({ properties: offer.properties, total }, requirement)
   }
 
   /** The worker already runs this, whether or not it has room. */

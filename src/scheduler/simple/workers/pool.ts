@@ -4,6 +4,19 @@ import type { WorkerOffer } from '../../request.js'
 import { amountOf, type MatchKind, type Requirement } from '../state/requirement.js'
 import { type Attempt, Worker } from '../state/state.js'
 
+/** Whether this is offered, whatever is left of it now. */
+export const couldRun = (
+  {
+    properties,
+    total,
+  }: { readonly properties: WorkerOffer['properties']; readonly total: ReadonlyMap<string, number> },
+  { exact, minimum, present }: Requirement,
+): boolean => {
+  for (const { name, value } of exact) if (!properties.get(name)?.includes(value)) return false
+  for (const [name, amount] of minimum) if ((total.get(name) ?? -1) < amount) return false
+  return present.every((name) => properties.has(name))
+}
+
 /** Creates a connecting worker. Throws INVALID_ARGUMENT if a `minimum` property's value is no whole number. */
 export const newWorker = (
   id: string,

@@ -1,7 +1,7 @@
 import { Heap } from '../state/heap.js'
 import type { Requirement } from '../state/requirement.js'
 import type { Worker } from '../state/state.js'
-import { hasFreeSlot, hasRoom } from './pool.js'
+import { couldRun, hasFreeSlot, hasRoom } from './pool.js'
 
 /** Workers with equal properties: each can run the same actions. A class is removed when it is empty. */
 export class WorkerClass {
@@ -17,10 +17,8 @@ export class WorkerClass {
     this.free = new Heap<Worker>(isPreferred)
   }
 
-  isCapable({ exact, minimum, present }: Requirement): boolean {
-    for (const { name, value } of exact) if (!this.properties.get(name)?.includes(value)) return false
-    for (const [name, amount] of minimum) if ((this.total.get(name) ?? -1) < amount) return false
-    return present.every((name) => this.properties.has(name))
+  isCapable(requirement: Requirement): boolean {
+    return couldRun(this, requirement)
   }
 }
 

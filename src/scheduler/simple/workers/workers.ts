@@ -7,6 +7,7 @@ import { workerFailure } from '../state/standing.js'
 import { Attempt, type Worker } from '../state/state.js'
 import type { Dispatch } from './dispatch.js'
 import { newWorker, reserve, waitingThere } from './pool.js'
+import { Remembered } from './remembered.js'
 import { resultFault } from './result-fault.js'
 
 /** Values of Progress.Stage in the worker protocol. */
@@ -24,6 +25,7 @@ export class Workers {
   readonly #byId = new Map<string, Worker>()
   readonly #context: Context
   readonly #dispatch: Dispatch
+  readonly #remembered = new Remembered()
   #isDraining = false
 
   readonly #adoptForeign: (worker: Worker, brought: BroughtAttempt) => boolean
@@ -62,9 +64,11 @@ export class Workers {
     const { settings, nowMs, meter } = this.#context
     const worker = newWorker(workerId, offer, settings.supportedPlatformProperties, nowMs)
     const before = this.#byId.get(workerId)
-    this.#byId.set(workerId, worker)
+    worker.standing =
+      before?.standing ?? this.#remembered.take(workerId, offer.name, nowMs, this.#byId.values()) ?? worker.standing
     worker.standing.sick = offer.sick ?? ''
     if (worker.standing.sick !== '') this.#context.log('warn', `worker ${workerId} is sick: ${worker.standing.sick}`)
+    this.#byId.set(workerId, worker)
     if (before?.isConnected === true) meter.worker('disconnected')
     meter.worker('connected')
     this.#awaitNews(worker)
@@ -72,8 +76,9 @@ export class Workers {
     if (this.#isDraining || worker.isKeptFree) worker.enter('leave')
     worker.isPaused = true
     if (this.#isDraining) this.#context.emit({ kind: 'drain', workerId })
-    else if (!worker.isKeptFree) this.#dispatch.admit(worker)
+    else this.#dispatch.place(worker)
     if (before !== undefined) this.#retire(before)
+    this.#awaitTrial(worker)
     for (const attemptId of new Set(attemptIds)) this.#adopt(worker, before, attemptId, brought?.get(attemptId))
     if (before !== undefined) {
       worker.lastUsed = before.lastUsed
@@ -122,7 +127,7 @@ export class Workers {
     if (worker === undefined) return
     worker.isKeptFree = false
     worker.enter('resume')
-    this.#dispatch.admit(worker)
+    this.#dispatch.place(worker)
     this.#dispatch.feed(worker)
   }
 
@@ -204,7 +209,7 @@ export class Workers {
       this.#context.log('warn', `worker ${workerId} takes no actions, it is sick: ${sick}`)
     } else this.#context.log('info', `worker ${workerId} is well again`)
     standing.sick = sick
-    this.#dispatch.index.changed(worker)
+    this.#dispatch.place(worker)
     this.#dispatch.feed(worker)
   }
 
@@ -213,7 +218,7 @@ export class Workers {
     if (!worker.standing.proved()) return
     this.#context.deadlines.clear(worker.standing.backoff)
     this.#context.log('info', `worker ${worker.id} takes actions again: one ran there`)
-    this.#dispatch.index.changed(worker)
+    this.#dispatch.place(worker)
   }
 
   /** An attempt failed there that was not the action's fault. */
@@ -225,13 +230,21 @@ export class Workers {
     if (isFirst) this.#context.meter.worker('set_aside')
     const text = `worker ${worker.id} is ${standing.aside}; it is tried again with one action in ${backoffMs / 1000} s`
     this.#context.log(isFirst ? 'warn' : 'info', text)
-    this.#dispatch.index.changed(worker)
+    standing.untilMs = this.#context.nowMs + backoffMs
+    this.#dispatch.place(worker)
+    this.#awaitTrial(worker)
+  }
+
+  /** After its time aside, the worker may show with one action whether it works again. */
+  #awaitTrial(worker: Worker): void {
+    const { standing } = worker
+    if (standing.aside === '' || standing.isOnTrial) return
     standing.backoff.onDue = () => {
       standing.isOnTrial = true
-      this.#dispatch.index.changed(worker)
+      this.#dispatch.place(worker)
       this.#dispatch.feed(worker)
     }
-    this.#context.deadlines.set(standing.backoff, this.#context.nowMs + backoffMs)
+    this.#context.deadlines.set(standing.backoff, standing.untilMs)
   }
 
   refused(workerId: string, attemptId: string, error: StatusError): void {
@@ -310,6 +323,7 @@ export class Workers {
 
   #remove(worker: Worker): void {
     this.#byId.delete(worker.id)
+    this.#remembered.left(worker, this.#context.nowMs)
     this.#retire(worker)
   }
 
