@@ -13,6 +13,13 @@ export const MAX_LIST_BYTES = 64 * 1024 * 1024
 const MAGIC = Buffer.from('RXC1')
 const HEAD_BYTES = MAGIC.length + 4
 
+/** Of an entry: the hash of the shortest digest function in hex, a size of one byte, and a tag and a length for each message. */
+const LEAST_ENTRY_BYTES = 38
+
+/** How many chunks a list has at most whose stored form has this length. */
+export const mostChunksIn = (listBytes: number): number =>
+  Math.max(0, Math.floor((Math.min(listBytes, MAX_LIST_BYTES) - HEAD_BYTES) / LEAST_ENTRY_BYTES))
+
 /** The stored form: a magic number, the CRC-32 of the rest, and a SplitBlobResponse. */
 export const encodeChunkList = ({ chunks, chunkingFunction }: ChunkList): Buffer => {
   const message = listCodec.encode({ chunkDigests: chunks.map((digest) => digest.toMessage()), chunkingFunction })

@@ -51,7 +51,7 @@ export const checkBlobSize = (
   if (sizeBytes > storeBytes)
     throw new StatusError(
       'INVALID_ARGUMENT',
-      `blob ${key} is larger than the store, which keeps ${storeBytes} bytes (max_bytes)`,
+      `blob ${key} is larger than the store, which takes at most ${storeBytes} bytes, by its max_bytes`,
     )
 }
 

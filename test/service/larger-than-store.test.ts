@@ -5,10 +5,11 @@ import { systemClock } from '../../src/base/clock.js'
 import { parseConfig } from '../../src/config/load.js'
 import { silentLog } from '../../src/log/log.js'
 import { compressors } from '../../src/reapi/compressor.js'
+import { Digest } from '../../src/reapi/digest.js'
 import { TestClient } from '../server/client.js'
 import { assetServer, from, origin } from './asset/server.js'
 import { openWrite, uploadName } from './bytestream-client.js'
-import { blobOf, CAS, failure, randomBlob, wire } from './harness.js'
+import { blobOf, CAS, failure, randomBlob, SHA256, wire } from './harness.js'
 
 const MIB = 1024 * 1024
 const policy = { eviction_policy: { max_bytes: MIB } }
@@ -78,6 +79,40 @@ for (const [name, cas] of stores(t.testdir())) {
     })
   })
 }
+
+/** Refused by the first message of an upload. */
+const refusal = async (client: TestClient, digest: Digest) => {
+  const { send, response } = openWrite(client)
+  void send({ resourceName: uploadName(digest), data: Buffer.alloc(10), writeOffset: 0, finishWrite: false })
+  return failure(response)
+}
+
+for (const [algorithm, ratio] of [
+  ['lz4', 255],
+  ['zstd', 32_768],
+] as const)
+  t.test(
+    `a blob that cannot be compressed enough for its store is refused before its content: ${algorithm}`,
+    async (t) => {
+      const client = await start(t, {
+        compression: { compression_algorithm: { [algorithm]: {} }, backend: { memory: policy } },
+      })
+      const { digest } = blobOf(Buffer.from(algorithm))
+      const tooLarge = Digest.parse({ hash: digest.hash, sizeBytes: ratio * MIB + 1 }, SHA256)
+      t.match(await refusal(client, tooLarge), { code: 'INVALID_ARGUMENT', message: /larger than the store, / })
+    },
+  )
+
+t.test('a blob whose list of chunks is larger than the index of dedup is refused before its content', async (t) => {
+  const policies = { index_store: { memory: policy }, content_store: { memory: policy } }
+  const client = await start(t, { dedup: { ...policies, max_size: 524_288 } })
+  const { digest, bytes } = blobOf(Buffer.alloc(3 * MIB))
+  const requests = [{ digest: wire(digest), data: bytes }]
+  const { responses } = await client.unary(`${CAS}/BatchUpdateBlobs`, { requests }).response
+  t.same(responses[0].status?.code ?? 0, 0, 'equal chunks are kept once')
+  const tooLarge = Digest.parse({ hash: digest.hash, sizeBytes: Math.ceil(MIB / 38) * 524_288 }, SHA256)
+  t.match(await refusal(client, tooLarge), { code: 'INVALID_ARGUMENT', message: /larger than the store, / })
+})
 
 t.test('a store that may keep less than the blob has refuses nothing by its length', async (t) => {
   const compression = { compression_algorithm: { lz4: {} }, backend: { memory: policy } }

@@ -8,7 +8,7 @@ import { zstdFailure } from '../../../stream/compression/libzstd.js'
 import { compressorsAt } from '../../../stream/compression/zstd-context.js'
 import type { Range } from '../../../stream/path.js'
 import { ForwardingStore } from '../../contract/forwarding.js'
-import { PLAIN, type Store, type StoreProperties } from '../../contract/store.js'
+import type { Store, StoreProperties } from '../../contract/store.js'
 import { asKeyed } from '../../view/keyed.js'
 import { type BlockFormat, lz4Blocks, zstdBlocks } from './blocks.js'
 import { type Header, MAX_BLOCK_BYTES, MIN_BLOCK_BYTES, storedBound } from './container.js'
@@ -26,6 +26,9 @@ interface CompressionParts {
   readonly maxFrameBytes: number
 }
 
+/** No content compresses better. LZ4: a byte continues a match by 255. zstd: a block of 128 KiB has a header of 3 bytes, and at least 1. */
+const GREATEST_RATIO = { lz4: 255, zstd: (128 * 1024) / 4 } as const
+
 /**
  * Keeps blobs compressed in its backend, in a container format. A damaged or truncated blob is DATA_LOSS once and then
  * a miss: it is removed before the reader gets the error. Clients that use zstd send and receive the stored frames
@@ -41,8 +44,9 @@ export class CompressionStore extends ForwardingStore {
     this.#parts = parts
     this.#pack = { stream: () => new Pack(parts.format) }
     const encodings = parts.format.header.algorithm === 'zstd' ? (['ZSTD'] as const) : []
-    // A blob may be larger than what is stored of it.
-    this.#properties = { ...backend.properties, encodings, maxBlobBytes: PLAIN.maxBlobBytes }
+    // A blob may be larger than what is stored of it, as far as its format can compress.
+    const maxBlobBytes = backend.properties.maxBlobBytes * GREATEST_RATIO[parts.format.header.algorithm]
+    this.#properties = { ...backend.properties, encodings, maxBlobBytes }
   }
 
   override get properties(): StoreProperties {

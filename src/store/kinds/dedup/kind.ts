@@ -1,7 +1,7 @@
 import type { HealthStatus } from '../../../base/health.js'
 import { isStatus, StatusError } from '../../../base/status-error.js'
 import type { DedupOptions } from '../../../config/config.js'
-import { sizeOfChunks } from '../../../content/chunk-list.js'
+import { mostChunksIn, sizeOfChunks } from '../../../content/chunk-list.js'
 import { ChunkWriter } from '../../../content/chunk-writer.js'
 import { chunkingOf } from '../../../content/chunking-of.js'
 import type { Chunking, ChunkList } from '../../../reapi/chunking.js'
@@ -69,7 +69,8 @@ class DedupStore extends BaseStore {
     const { extendsLifetimes } = parts.content.properties
     const retentionMs = Math.min(parts.index.properties.retentionMs, parts.content.properties.retentionMs)
     const findsByHash = parts.index.properties.findsByHash && parts.content.properties.findsByHash
-    this.properties = { ...PLAIN, keepsNothing, detectsDamage: true, extendsLifetimes, retentionMs, findsByHash }
+    const facts = { keepsNothing, detectsDamage: true, extendsLifetimes, retentionMs, findsByHash }
+    this.properties = { ...PLAIN, ...facts, maxBlobBytes: largestBlob(parts) }
     this.files = this.#filesOf(parts)
     if (parts.chunking.announced !== undefined) this.chunks = new DedupChunks(this, this.#index, parts)
   }
@@ -232,6 +233,12 @@ class DedupStore extends BaseStore {
   #isChunkSized(sizeBytes: number): boolean {
     return sizeBytes <= this.#parts.chunking.maxBytes
   }
+}
+
+/** Equal chunks are kept once, so that what bounds a larger blob is its list. */
+const largestBlob = ({ index, content, chunking }: DedupParts): number => {
+  const plainBytes = Math.min(content.properties.maxBlobBytes, chunking.maxBytes)
+  return Math.max(plainBytes, mostChunksIn(index.properties.maxBlobBytes) * chunking.maxBytes)
 }
 
 /** Each holds the bytes of the begun chunk and of those that are written: 4 to 12 MiB with chunks of half a mebibyte. */
