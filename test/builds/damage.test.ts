@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { type About, keyOf } from '../../src/builds/about.js'
 import type { Builds } from '../../src/builds/builds.js'
 import { Stream } from '../../src/builds/log/record.js'
+import { until } from '../until.js'
 import { bazel, failure, folderFor, LAST, openBuilds, progress, recordsOf } from './harness.js'
 
 // Summaries that are lost or damaged, and a process that was killed, at the shipped limits. An acknowledged event stays.
@@ -34,7 +35,7 @@ const idsIn = (builds: Builds): string[] =>
 
 /** Resolves once this many invocations are in the list. */
 const listed = async (t: Test, builds: Builds, count: number): Promise<void> => {
-  for (let turn = 0; builds.list().length < count && turn < 100_000; turn++) await new Promise(setImmediate)
+  await until(() => builds.list().length >= count, `${count} in the list`)
   t.equal(builds.list().length, count)
 }
 
@@ -115,8 +116,10 @@ t.test('an old log without a summary goes by its age, and a new one stays', asyn
   await listed(t, second.builds, 1)
   second.clock.advance(2 * DAY_MS)
   const folder = dirname(summaryOf(path, 'one'))
-  for (let turn = 0; turn < 10_000 && (await readdir(folder)).length > 0; turn++) second.clock.advance(60_000)
-  t.same(await readdir(folder), [])
+  await until(async () => {
+    second.clock.advance(60_000)
+    return (await readdir(folder)).length === 0
+  }, 'an empty folder')
   t.same(idsIn(second.builds), [])
 })
 

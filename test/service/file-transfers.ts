@@ -10,6 +10,7 @@ import { getBytes } from '../../src/store/contract/store.js'
 import { asCas } from '../../src/store/view/cas.js'
 import type { TestClient } from '../server/client.js'
 import { openFilesystem } from '../store/kinds/filesystem/open.js'
+import { until } from '../until.js'
 import { messagesOf, openWrite, read, readBlob, uploadName, write } from './bytestream-client.js'
 import { type Blob, BYTE_STREAM, failure, MIB, put, randomBlob, serve } from './harness.js'
 
@@ -55,8 +56,10 @@ export const transferFiles = (t: Test, transport: TransportName): void => {
           await Promise.all(reads)
         }
         // The clients have opened sockets in the meantime; both ends are in this process.
-        for (let turn = 0; turn < 1000 && descriptors() > open + 2 * clients.length; turn++) await turns(1)
-        t.ok(descriptors() <= open + 2 * clients.length, `${open} descriptors, then ${descriptors()}`)
+        await until(
+          () => descriptors() <= open + 2 * clients.length,
+          () => `${open} descriptors, then ${descriptors()}`,
+        )
       },
     )
 
@@ -100,8 +103,7 @@ export const transferFiles = (t: Test, transport: TransportName): void => {
       t.match(await failure(write(client, wrong)), { code: 'INVALID_ARGUMENT', message: /are not that blob/ })
       const longer = messagesOf(uploadName(digest), Buffer.concat([bytes, bytes]))
       t.match(await failure(write(client, longer)), { code: 'INVALID_ARGUMENT' })
-      for (let turn = 0; turn < 1000 && (await readdir(join(folder, 'temp'))).length > 0; turn++) await turns(1)
-      t.same(await readdir(join(folder, 'temp')), [])
+      await until(async () => (await readdir(join(folder, 'temp'))).length === 0, 'no temporary file')
     })
 
     t.test('a part of a file', async (t) => {

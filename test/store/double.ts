@@ -331,8 +331,8 @@ export class ContractDouble implements Store {
   }
 }
 
-/** How many turns of the event loop a stream may take to close, and background work to be noticed after close. */
-const TURNS_TO_CLOSE = 200
+/** How many turns of the event loop a stream may take to close, also while the disk is slow, and background work to be noticed after close. */
+const TURNS_TO_CLOSE = 20_000
 const TURNS_AFTER_CLOSE = 3
 
 const decoded = (bytes: Buffer, call: Call): Promise<Buffer> =>

@@ -7,6 +7,7 @@ import { internalCall } from '../../../../src/rpc/call.js'
 import { Invocations } from '../../../../src/rpc/invocations.js'
 import { keep, missingOf, outcomeOf, putBytes, type Store } from '../../../../src/store/contract/store.js'
 import { fastSlow } from '../../../../src/store/kinds/fast_slow/kind.js'
+import { until } from '../../../until.js'
 import { bytesOf, call, digestOf, isPresent } from '../../blobs.js'
 import { buildStore, given, memoryStore, tierDefaults } from '../../build.js'
 import { openFilesystem } from './open.js'
@@ -53,12 +54,12 @@ t.test('a promise alone loses the input of an action when there is no room; a le
     t.equal((await keep(store, DigestBatch.of([digestOf(one)]), 24 * 60 * MINUTE_MS, call)).count, 0)
     if (isLeased) await store.files?.lease([digestOf(one)], call)
     await flood(store)
+    if (!isLeased) await until(() => opened.usage().promised?.brokenCount === 1, 'a broken promise')
     const located = await store.files?.locate(digestOf(one), false).then(
       () => 'there',
       ({ code }) => code,
     )
     t.equal(located, isLeased ? 'there' : Code.NOT_FOUND)
-    if (!isLeased) t.equal(opened.usage().promised?.brokenCount, 1, 'broken, and counted')
   }
 })
 
@@ -76,6 +77,7 @@ t.test('tiers keep a promise in slow, and the file that an action links is in fa
     t.equal((await keep(tiers, DigestBatch.of([digestOf(one)]), 24 * 60 * MINUTE_MS, call)).count, 0)
     if (isLeased) await tiers.files?.lease([digestOf(one)], call)
     await flood(tiers)
+    if (!isLeased) await until(() => opened.usage().entryCount === 1, 'an eviction')
     t.ok(await isPresent(tiers, digestOf(one)), 'the promise is kept')
     t.equal(await isPresent(opened.store, digestOf(one)), isLeased, 'the file is there for a lease only')
   }
