@@ -17,7 +17,7 @@ const configuration = (folder: string) => ({
     { name: 'SMALL', memory: { eviction_policy: { max_bytes: 1000 } } },
     { name: 'DISK', filesystem: { content_path: `${folder}/content`, temp_path: `${folder}/temp` } },
   ],
-  schedulers: [{ name: 'S', simple: { worker_timeout_s: 1, max_job_retries: 2 } }],
+  schedulers: [{ name: 'S', simple: { worker_timeout_s: 5, max_job_retries: 2 } }],
   servers: [
     {
       name: 'public',

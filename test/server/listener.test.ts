@@ -102,7 +102,7 @@ t.test('an HTTP client that leaves aborts its signal', async (t) => {
 })
 
 t.test('garbage, silence and half a greeting do not affect other connections', async (t) => {
-  const { client, port } = await listening(t, { firstBytesMs: 60 })
+  const { client, port } = await listening(t, { firstBytesMs: 500 })
   const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
   t.equal(await untilClosed(await raw(port, Buffer.alloc(100_000, 0xff))), '')
   t.equal(await untilClosed(await raw(port, Buffer.from('160301020001000', 'hex'))), '', 'a TLS greeting')
@@ -234,6 +234,7 @@ t.test('close refuses calls that have not begun with UNAVAILABLE, and begins non
   const limits = { maxBacklogBytes: 2 * 64 * 1024 }
   const { listener, client } = await listening(t, { services: [service], limits })
   const codes = Array.from({ length: 5 }, () => client.unary(GET, {}).response.catch((error: ServiceError) => error))
+  await until(() => begun === 2)
   // Behind the others: the server has taken all of them.
   const { response } = client.unary('grpc.health.v1.Health/Check', {}, { options: { deadline: Date.now() + 500 } })
   await t.rejects(response, { code: 4 }, 'the health check waits too')

@@ -334,7 +334,7 @@ t.test('an Execute that is refused is one line in the log at the default level, 
     ['a timeout', long, {}, /instance="" action=[0-9a-f]{64}-\d+ code=INVALID_ARGUMENT reason="Action.timeout: 7200 s/],
     ['a property', foreign, {}, /code=INVALID_ARGUMENT .*ISA/],
     ['a command', empty, {}, /code=INVALID_ARGUMENT .*Command.arguments/],
-    ['the missing blobs', absent, {}, /code=FAILED_PRECONDITION .*not in the CAS/],
+    ['the missing blobs', absent, {}, /code=FAILED_PRECONDITION .*the CAS lacks/],
     ['a huge name', good, { instanceName: 'x'.repeat(100_000) }, /instance=x{500}\.\.\. /],
   ]
   for (const [title, action, request, line] of cases) {

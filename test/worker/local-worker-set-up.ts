@@ -122,7 +122,7 @@ export const setUp = async (
 ) => {
   const directory = mkdtempSync(join(tmpdir(), 'worker-'))
   const resources = new Resources(silentLog)
-  // tap would remove a testdir while its stores are still being closed.
+  // A test may set up several workers; it has one testdir.
   t.teardown(async () => {
     await resources.close()
     rmSync(directory, { recursive: true })

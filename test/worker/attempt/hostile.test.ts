@@ -156,6 +156,11 @@ t.test('an action that ignores SIGTERM and closes stdout and stderr is killed at
   const { run, rest } = await setUp(t, { execution: { maxTimeoutMs: 400 } })
   const { status } = await run(sh("trap '' TERM HUP INT; exec >&- 2>&-; while :; do sleep 1000; done"))
   t.match(status, { code: 4 })
+  t.same(await rest(), [])
+})
+
+t.test('an action that closes stdout and stderr ends by itself, and what it prints then is lost', async (t) => {
+  const { run, rest } = await setUp(t)
   t.match(await run(sh('exec >&- 2>&-; echo lost; exit 0')), { result: { exitCode: 0, stdoutDigest: null } })
   t.same(await rest(), [])
 })

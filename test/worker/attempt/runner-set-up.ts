@@ -51,8 +51,6 @@ let workers = 0
 export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, ...parts }: Parts = {}) => {
   // Each in its own directory, because a worker kills foreign processes in its work directory.
   const name = `worker${++workers}`
-  // Registered before the directory is created. Otherwise tap would remove it while the worker still removes files
-  // there.
   t.teardown(async () => {
     leftovers.close()
     outOfMemory.close()
