@@ -505,7 +505,7 @@ t.test(
     t.equal(bench.state(name)?.stage, 'QUEUED')
     bench.pass(10_000, ['w'])
     const message = /no worker for this action within 60 s .*w is sick: store of inputs: no rights/
-    t.match(bench.failure(name), { code: Code.FAILED_PRECONDITION, message })
+    t.match(bench.failure(name), { code: Code.UNAVAILABLE, message })
   },
 )
 

@@ -956,7 +956,7 @@ export interface SimpleSchedulerOptions {
    */
   readonly fallback_match_interval_s: number
   /**
-   * Seconds that an action stays queued while no connected worker could ever run it, or only workers that are sick or set aside. Then the client gets FAILED_PRECONDITION with the requested properties and those of the workers, or what is wrong with them. 0 means no limit.
+   * Seconds that an action stays queued while no connected worker could ever run it, or only workers that are sick or set aside. Then the client gets FAILED_PRECONDITION with the requested properties and those of the workers, or UNAVAILABLE with what is wrong with them. 0 means no limit.
    */
   readonly no_worker_timeout_s: number
   /**

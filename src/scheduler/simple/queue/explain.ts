@@ -16,7 +16,7 @@ export const explainMismatch = (requirement: Requirement, all: Iterable<Worker>)
   const drainingCount = known.length - workers.length
   const draining = drainingCount === 1 ? '1 worker is draining' : `${drainingCount} workers are draining`
   if (workers.length === 0) return `${asked}; ${drainingCount === 0 ? 'no worker is connected' : draining}`
-  const able = workers.filter(({ offer: { properties }, total }) => couldRun({ properties, total }, requirement))
+  const able = ableTo(requirement, workers)
   if (able.length > 0) return `${asked}; every worker that could run it is sick or set aside: ${troubles(able)}`
   const lacking: string[] = []
   for (const { name, value } of requirement.exact) {
@@ -33,6 +33,12 @@ export const explainMismatch = (requirement: Requirement, all: Iterable<Worker>)
   const besides = drainingCount === 0 ? '' : `; ${draining}`
   return `${asked}; of ${workers.length} connected worker${workers.length === 1 ? '' : 's'} ${reason}${besides}`
 }
+
+/** Those that offer all of it and do not drain, whether they take actions now or not. */
+export const ableTo = (requirement: Requirement, workers: Iterable<Worker>): readonly Worker[] =>
+  [...workers].filter(
+    ({ isDraining, offer: { properties }, total }) => !isDraining && couldRun({ properties, total }, requirement),
+  )
 
 const troubles = (workers: readonly Worker[]): string => {
   const shown = workers.slice(0, MAX_SHOWN).map(({ id, standing }) => `${id} is ${standing.trouble}`)

@@ -3,7 +3,7 @@ import { StatusError } from '../../../base/status-error.js'
 import type { Context } from '../state/context.js'
 import type { Execution, Worker } from '../state/state.js'
 import type { Bucket } from './bucket.js'
-import { explainMismatch } from './explain.js'
+import { ableTo, explainMismatch } from './explain.js'
 
 const REASONS_MAX = 1000
 
@@ -70,13 +70,15 @@ export class Unmatched {
     const { deadlines, nowMs } = this.#context
     const message = `no worker for this action within ${timeoutMs / 1000} s (no_worker_timeout_s): ${this.#explain(bucket)}`
     const sinceMs = bucket.unmatchedSinceMs ?? nowMs
+    // REAPI: UNAVAILABLE is for what will pass, and clients try again.
+    const code = ableTo(bucket.requirement, this.#workers()).length > 0 ? 'UNAVAILABLE' : 'FAILED_PRECONDITION'
     for (const execution of bucket.arrivals) {
       const dueMs = Math.max(execution.waitingSinceMs, sinceMs) + timeoutMs
       if (dueMs > nowMs) {
         deadlines.set(bucket.giveUp, dueMs)
         return
       }
-      this.#onGivenUp(execution, new StatusError('FAILED_PRECONDITION', message))
+      this.#onGivenUp(execution, new StatusError(code, message))
     }
   }
 
