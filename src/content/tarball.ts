@@ -20,10 +20,16 @@ export interface TarballOptions {
 const MAX_ENTRIES = 1_000_000
 /** A larger directory ends the tarball with an error. */
 const MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
+/** Each takes a read, and nobody hears anything before the last. */
+const CHECKED_DIRECTORIES = 256
 /** Linux accepts no longer path. */
 const MAX_PATH_LENGTH = 4096
 const EXECUTABLE = 0o755
 const PLAIN = 0o644
+/** Without set-user-id and the like. */
+const PERMISSIONS = 0o777
+/** The field has eleven octal digits of seconds. */
+const LAST_MS = (8 ** 11 - 1) * 1000
 
 /**
  * The files below a directory as a tar stream. Files are read as fast as the stream is: some MiB wait at most. The stream
@@ -39,9 +45,23 @@ export const tarball = (root: Digest, options: TarballOptions): Readable => {
   return Readable.fromWeb(readable as Parameters<typeof Readable.fromWeb>[0])
 }
 
-/** Rejects if the directory is absent, too large, or none: before an answer has begun, this can still be said. */
-export const checkRoot = async (root: Digest, { read }: Pick<TarballOptions, 'read'>): Promise<void> => {
-  await directoryAt(root, '', read)
+/**
+ * Rejects if a directory is absent, too large, or none, or has a name that is no path segment: before an answer has begun, this can still
+ * be said. Reads the first CHECKED_DIRECTORIES; a tarball of more breaks off there, before the entry.
+ */
+export const checkTree = async (root: Digest, { read, call }: Pick<TarballOptions, 'read' | 'call'>): Promise<void> => {
+  const waiting = [{ path: '', digest: root }]
+  const known = new Set([root.key])
+  for (const { path, digest } of waiting) {
+    if (call.signal.aborted) throw cancellation(call.signal)
+    const { directories } = await directoryAt(digest, path, read)
+    for (const child of directories) {
+      if (known.size === CHECKED_DIRECTORIES) break
+      if (known.has(child.digest.key)) continue
+      known.add(child.digest.key)
+      waiting.push({ path: joined(path, child.name), digest: child.digest })
+    }
+  }
 }
 
 const directoryAt = async (digest: Digest, path: string, read: TarballOptions['read']): Promise<Directory> => {
@@ -88,8 +108,8 @@ class Tarball {
       name: path,
       type: 'file',
       size: digest.sizeBytes,
-      mode: unixMode?.value ?? (isExecutable ? EXECUTABLE : PLAIN),
-      ...(mtime !== null && { mtime: new Date(toMs(mtime)) }),
+      mode: unixMode === null ? (isExecutable ? EXECUTABLE : PLAIN) : unixMode.value & PERMISSIONS,
+      ...(mtime !== null && { mtime: new Date(Math.min(Math.max(0, toMs(mtime)), LAST_MS)) }),
     })
     const blob = await cas.get(digest, WHOLE, call)
     await blob.into([Writable.fromWeb(body)], call.signal)

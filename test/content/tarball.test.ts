@@ -1,10 +1,11 @@
-import { text } from 'node:stream/consumers'
+import { buffer, text } from 'node:stream/consumers'
 import t from 'tap'
-import { tarball } from '../../src/content/tarball.js'
+import { checkTree, tarball } from '../../src/content/tarball.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { encodeDirectory } from '../../src/reapi/directory.js'
 import { internalCall } from '../../src/rpc/call.js'
+import { putBytes } from '../../src/store/contract/store.js'
 import { memoryStore } from '../service/harness.js'
 
 const named = (count: number) => Array.from({ length: count }, (_, at) => `name ${at}`)
@@ -29,4 +30,43 @@ t.test('a directory that is too large breaks off before it is read', async (t) =
   const read = () => t.fail('it is read')
   const options = { cas: await memoryStore(), read: async () => Buffer.from(String(read())), call: internalCall() }
   await t.rejects(text(tarball(root, options)), { message: /too large for a tarball/ })
+})
+
+t.test('modes and times of any value give a header that tar reads', async (t) => {
+  const cas = await memoryStore()
+  const digest = Digest.of(Buffer.alloc(0), digestFunctions.SHA256).toMessage()
+  const files = [
+    { name: 'a', digest, nodeProperties: { unixMode: { value: 0o104755 }, mtime: { seconds: -5 } } },
+    { name: 'b', digest, nodeProperties: { unixMode: { value: 0xffffffff }, mtime: { seconds: 253_402_300_799 } } },
+  ]
+  const bytes = encodeDirectory({ files })
+  await putBytes(cas, Digest.of(Buffer.alloc(0), digestFunctions.SHA256), Buffer.alloc(0), internalCall())
+  const root = Digest.of(bytes, digestFunctions.SHA256)
+  const tar = await buffer(tarball(root, { cas, read: async () => bytes, call: internalCall() }))
+  const fields = [0, 512].map((at) => [
+    tar.toString('latin1', at + 100, at + 107),
+    tar.toString('latin1', at + 136, at + 147),
+  ])
+  t.same(fields, [
+    ['0000755', '00000000000'],
+    ['0000777', '77777777777'],
+  ])
+})
+
+t.test('a name that is no path segment ends the tarball before its entry, however deep', async (t) => {
+  const bad = encodeDirectory({ symlinks: [{ name: '..', target: 'x' }] })
+  let bytes = bad
+  const known = new Map<string, Buffer>()
+  // More than are looked at before an answer begins.
+  for (let depth = 0; depth < 300; depth++) {
+    const digest = Digest.of(bytes, digestFunctions.SHA256)
+    known.set(digest.key, bytes)
+    bytes = encodeDirectory({ directories: [{ name: 'd', digest: digest.toMessage() }] })
+  }
+  const root = Digest.of(bytes, digestFunctions.SHA256)
+  known.set(root.key, bytes)
+  const read = async ({ key }: Digest): Promise<Buffer> => known.get(key) ?? Buffer.alloc(0)
+  const options = { cas: await memoryStore(), read, call: internalCall() }
+  await checkTree(root, options)
+  await t.rejects(text(tarball(root, options)), { message: /is not a valid name, expected one path segment/ })
 })

@@ -1,10 +1,11 @@
 import { countText, sizeText } from '../../base/quantities.js'
 import { StatusError } from '../../base/status-error.js'
-import { checkRoot, tarball } from '../../content/tarball.js'
+import { checkTree, tarball } from '../../content/tarball.js'
 import type { HttpAnswer } from '../../http/request.js'
 import { EncodedEntries, type TreeEntry } from '../../misses/directory-entries.js'
 import type { TreeSide } from '../../misses/tree-difference.js'
 import { type HeldTree, roomForTree, treeInBlob, treeInCas } from '../../misses/tree-sides.js'
+import type { Digest } from '../../reapi/digest.js'
 import type { Store } from '../../store/contract/store.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { TimeSlices } from '../../work/time-slices.js'
@@ -82,9 +83,10 @@ const wantsTarball = ({ query }: Visit): boolean => query.get('format') === 'tar
 /** `held` is released when the last of it is sent, or the reader has left. */
 const tarballOf = async (side: TreeSide, cas: Store, visit: Visit, held?: HeldTree): Promise<HttpAnswer> => {
   const { root } = side
+  const options = { cas, read: (directory: Digest) => side.read(directory), call: visit.request }
   // Before the head, so that a directory that is none is an answer and not a tarball that breaks off.
-  await checkRoot(root, side)
-  const stream = tarball(root, { cas, read: (directory) => side.read(directory), call: visit.request })
+  await checkTree(root, options)
+  const stream = tarball(root, options)
   if (held !== undefined) stream.once('close', () => held.release())
   const headers = downloadHeaders(`${root.hash.slice(0, 12)}.tar`, 'application/x-tar')
   return { status: 200, headers, body: Blob.ofPath([stream]) }

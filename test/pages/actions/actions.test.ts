@@ -4,6 +4,7 @@ import { mkdtemp, readFile, readlink, rm, stat, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import type { Tree } from '../../misses/trees.js'
 import { rowsIn, startPages, textIn } from '../harness.js'
 import { Uploader } from './fixture.js'
 
@@ -153,6 +154,15 @@ t.test('a directory and everything below it as a tarball', async (t) => {
     t.not(refused.status, 200, JSON.stringify(name))
     t.match(await refused.text(), 'is not a valid name, expected one path segment')
   }
+
+  for (const name of ['..', '../x', 'a/b', '', 'a\0b'])
+    for (const depth of [1, 2, 3]) {
+      let tree: Tree = { [name]: 'outside' }
+      for (let at = depth; at > 0; at--) tree = { fine: 'inside', [`below ${at}`]: tree }
+      const refused = await fetch(`${origin}${at('directory', await main.tree(tree))}?format=tar`)
+      t.equal(refused.status, 400, `${JSON.stringify(name)}, ${depth} below the root`)
+      t.match(await refused.text(), 'is not a valid name, expected one path segment')
+    }
 
   const damaged = await main.blob('\xff\xff')
   t.equal((await get(at('directory', damaged))).answer.status, 400)
