@@ -1,5 +1,5 @@
 import type { StatusError } from '../base/status-error.js'
-import { lifecycleEvents, toolEvents } from '../proto/build-events.js'
+import { decodeLifecycleEvent, decodeToolEvent } from '../proto/build-events.js'
 import { instanceNameIn } from '../proto/instance-name-codec.js'
 import { instanceOfOperation, instanceOfOperations, unknownOperation } from '../reapi/operation-name.js'
 import { parseReadName, parseWriteName } from '../reapi/resource-name.js'
@@ -102,11 +102,11 @@ export const methodRules: ReadonlyMap<string, MethodRule> = new Map<string, Meth
   ],
   [
     `${BUILD_EVENTS}/PublishLifecycleEvent`,
-    { kind: 'instance', anyOf: PUBLISH, instanceName: (bytes: Buffer) => lifecycleEvents.decode(bytes).projectId },
+    { kind: 'instance', anyOf: PUBLISH, instanceName: (bytes: Buffer) => decodeLifecycleEvent(bytes).projectId },
   ],
   [
     `${BUILD_EVENTS}/PublishBuildToolEventStream`,
-    { kind: 'instance', anyOf: PUBLISH, instanceName: (bytes: Buffer) => toolEvents.decode(bytes).projectId },
+    { kind: 'instance', anyOf: PUBLISH, instanceName: (bytes: Buffer) => decodeToolEvent(bytes).projectId },
   ],
   ['/remexec.worker.v1.WorkerApi/Connect', { kind: 'work' }],
   ['/remexec.scheduler.v1.SchedulerState/GetState', { kind: 'operate' }],

@@ -1,4 +1,5 @@
 /** Builds that are too large for a page: what is read and kept is bounded, and the page says what is missing. */
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { Stream } from '../../src/builds/log/record.js'
 import { silentLog } from '../../src/log/log.js'
@@ -71,13 +72,35 @@ t.test('a table of 10,000 rows is read in pages, whose order and place are in th
 })
 
 t.test('what is no profile and no critical path is none', async (t) => {
-  for (const content of [null, 1, 'x', {}, { traceEvents: 1 }, { traceEvents: [null, 1, {}, { ph: 'X' }] }])
-    t.equal(profileIn(content), undefined)
+  const { signal } = new AbortController()
+  const read = (text: string | Buffer) => profileIn(Buffer.from(text), signal)
+  for (const content of [{}, [], { traceEvents: 1 }, { traceEvents: [null, 1, {}, { ph: 'X' }] }])
+    t.equal(await read(JSON.stringify(content)), 'The profile has a form that is not known here.')
+  for (const text of [
+    '',
+    'null',
+    '1',
+    '"x"',
+    '{',
+    '[{"a":1}',
+    '[{"a":}]',
+    ']',
+    '{"traceEvents":[{"ph":"X"}',
+    gzipSync('[]').subarray(0, 15),
+  ])
+    t.equal(await read(text), 'The profile cannot be read.', String(text))
   const works = Array.from({ length: 5000 }, (_, at) => ({ ph: 'X', name: 'w', tid: at % 50, ts: at, dur: at + 1 }))
-  const profile = profileIn(works)
-  t.equal(profile?.lanes.length, 32)
-  t.equal(profile?.works.length, 1500)
-  t.equal(profile?.leftOut, 3500)
+  for (const file of [
+    JSON.stringify(works),
+    gzipSync(JSON.stringify({ otherData: { traceEvents: [1] }, traceEvents: works })),
+  ]) {
+    const profile = await read(file)
+    if (typeof profile === 'string') throw new Error(profile)
+    t.equal(profile.lanes.length, 32)
+    t.equal(profile.works.length, 1500)
+    t.equal(profile.works[0]?.tookMs, 5)
+    t.equal(profile.leftOut, 3500)
+  }
   t.same(stepsIn('nothing\n  x action\n 1.2.3s a\n'), [])
   t.same(stepsIn("Critical Path: 3 s\n  2.5s action 'b'\n  100ms a [rest]\n"), [
     { what: 'a [rest]', tookMs: 100 },

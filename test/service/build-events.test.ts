@@ -178,3 +178,28 @@ t.test('the number of open streams has a bound', async (t) => {
   call.end()
   t.match(await failure(collected(call)), { code: 'RESOURCE_EXHAUSTED', message: /event_streams/ })
 })
+
+t.test('a request with more beside its event than any client sends is refused before it is decoded', async (t) => {
+  const { client } = await serve(t)
+  const small = { streamId: streamId(), sequenceNumber: 1, event: progress('x') }
+  const keywords = (count: number) => Array.from({ length: count }, () => 'k')
+  const refused = async (envelope: object, event = small) => {
+    const call = open(client)
+    call.end({ encoded: requests.encode({ orderedBuildEvent: event, ...envelope }) })
+    return collected(call).then(
+      () => undefined,
+      (status: { code: number; details: string }) => `${status.code} ${status.details}`,
+    )
+  }
+  t.match(await refused({ notificationKeywords: keywords(3_000_000) }), /^3 .*more fields than any message/)
+  t.match(
+    await refused({ notificationKeywords: ['k'.repeat(100_000)] }),
+    /^3 the request has 1\d{5} bytes beside its event/,
+  )
+  const named = { ...small, streamId: { ...streamId(), buildId: 'b'.repeat(70_000) } }
+  t.match(await refused({}, named), /^3 .*expected at most 65536/)
+  t.equal(
+    await refused({ notificationKeywords: keywords(1000) }, { ...small, event: progress('y'.repeat(200_000)) }),
+    undefined,
+  )
+})

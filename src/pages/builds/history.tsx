@@ -1,33 +1,40 @@
 import { countText, shareText } from '../../base/quantities.js'
 import type { Visit } from '../page.js'
+import { mappedInTurns, sortedInTurns } from '../parts/in-turns.js'
 import { saidText } from '../parts/said.js'
 import { durationText, Numbers } from '../parts/small.js'
 import { type ShownOutcome, toneOfOutcome } from './outcome.js'
 import type { BuildRow } from './row.js'
 
-interface Parts {
-  /** Those that fit what the reader looks for. */
-  readonly of: readonly BuildRow[]
+/** Numbers of a list of builds. */
+export interface Sums {
+  readonly count: number
+  readonly ended: number
+  readonly passed: number
+  readonly hits: number
+  readonly misses: number
+  readonly medianMs: number | undefined
 }
 
-/** Numbers of a list of builds. */
-export const Summary = ({ of }: Parts) => {
-  if (of.length === 0) return null
+export const sumsOf = async (rows: readonly BuildRow[]): Promise<Sums> => {
   let [ended, passed, hits, misses] = [0, 0, 0, 0]
-  const tookMs: number[] = []
-  for (const row of of) {
+  const tookMs = await mappedInTurns(rows, (row) => {
     if (isEnded(row.outcome)) ended += 1
     if (row.outcome === 'succeeded') passed += 1
-    if (row.tookMs !== undefined && row.outcome !== 'cache only') tookMs.push(row.tookMs)
     hits += row.hits ?? 0
     misses += row.misses ?? 0
-  }
-  tookMs.sort((a, b) => a - b)
-  const median = tookMs[Math.floor(tookMs.length / 2)]
+    return row.outcome === 'cache only' ? undefined : row.tookMs
+  })
+  const inOrder = await sortedInTurns(tookMs, (a, b) => a - b)
+  return { count: rows.length, ended, passed, hits, misses, medianMs: inOrder[Math.floor(inOrder.length / 2)] }
+}
+
+export const Summary = ({ of: { count, ended, passed, hits, misses, medianMs: median } }: { readonly of: Sums }) => {
+  if (count === 0) return null
   return (
     <Numbers
       of={[
-        ['builds', countText(of.length)],
+        ['builds', countText(count)],
         ['succeeded', shareText(passed, ended)],
         ['median time', median === undefined ? '–' : durationText(median)],
         ['cache hits', countText(hits)],
@@ -47,13 +54,14 @@ const LEAST = 4
 /** Fewer builds do not fill the width. */
 const LEAST_BARS = 30
 
-/** The last builds as bars, as high as they took long. The table says the same, so it is not for the keyboard. */
-export const History = ({ of, visit }: Parts & { readonly visit: Visit }) => {
-  const bars = of
-    .filter(({ tookMs }) => tookMs !== undefined)
-    .sort((a, b) => b.startedMs - a.startedMs)
-    .slice(0, MAX_BARS)
-    .reverse()
+/** The last builds that say how long they took, the newest last. */
+export const lastBuilds = async (rows: readonly BuildRow[]): Promise<readonly BuildRow[]> => {
+  const timed = await mappedInTurns(rows, (row) => (row.tookMs === undefined ? undefined : row))
+  return (await sortedInTurns(timed, (a, b) => b.startedMs - a.startedMs)).slice(0, MAX_BARS).reverse()
+}
+
+/** Builds as bars, as high as they took long. The table says the same, so it is not for the keyboard. */
+export const History = ({ of: bars, visit }: { readonly of: readonly BuildRow[]; readonly visit: Visit }) => {
   if (bars.length < 3) return null
   const most = Math.max(...bars.map(({ tookMs = 0 }) => tookMs), 1)
   const step = WIDTH / Math.max(bars.length, LEAST_BARS)

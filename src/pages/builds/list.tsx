@@ -4,8 +4,8 @@ import { ANONYMOUS, type Page, type Visit } from '../page.js'
 import { Share } from '../parts/chart.js'
 import { Said } from '../parts/said.js'
 import { Ago, Duration, Mark } from '../parts/small.js'
-import { type Column, Pager, paged, sorted, Table } from '../parts/table.js'
-import { History, Summary } from './history.js'
+import { type Column, Pager, paged, sortedRows, Table } from '../parts/table.js'
+import { History, lastBuilds, Summary, sumsOf } from './history.js'
 import { OutcomeMark } from './outcome.js'
 import type { BuildRow } from './row.js'
 import { found, SearchForm } from './search.js'
@@ -135,8 +135,9 @@ export const listPage = (
   show: async (visit) => {
     const all = await rowsFor(visit)
     const columns = columnsOf(visit)
-    const { rows, sorting } = sorted(found(all, visit), columns, visit, '-started')
+    const { rows, sorting } = await sortedRows(await found(all, visit), columns, visit, '-started')
     const page = paged(rows, visit)
+    const [sums, last] = [await sumsOf(rows), await lastBuilds(rows)]
     const caption =
       rows.length === all.length
         ? counted(all.length, 'build')
@@ -153,8 +154,8 @@ export const listPage = (
     const body = (
       <>
         <h1>Builds</h1>
-        <Summary of={rows} />
-        <History of={rows} visit={visit} />
+        <Summary of={sums} />
+        <History of={last} visit={visit} />
         <SearchForm visit={visit} />
         <Table {...{ caption, columns, rows: page.rows, none, visit, sorting }} />
         <Pager of={page} visit={visit} />

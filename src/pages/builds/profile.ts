@@ -1,10 +1,12 @@
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
+import { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 import { isStatus } from '../../base/status-error.js'
 import type { FileRef } from '../../builds/detail/file-ref.js'
 import { readBlob } from '../../content/read-blob.js'
+import { TimeSlices } from '../../work/time-slices.js'
 import type { Visit } from '../page.js'
 import { blobOf, type CasOf } from './blob-text.js'
+import { TraceEvents } from './trace-events.js'
 
 /** One piece of work in a profile of Bazel, in milliseconds since its begin. */
 export interface Work {
@@ -26,11 +28,23 @@ export interface Profile {
 
 const MAX_PACKED_BYTES = 32 * 1024 * 1024
 const MAX_PLAIN_BYTES = 128 * 1024 * 1024
+/** What is looked at between two looks at the clock. */
+const PIECE_BYTES = 32 * 1024
+const SLICE_MS = 5
 const MAX_LANES = 32
+/** Threads that are known while a profile is read. Bazel has hundreds. */
+const MAX_KNOWN_LANES = 4096
 const MAX_WORKS = 1500
+/** The longest, of all threads: those of threads that are not shown are dropped at the end. */
+const MAX_KNOWN_WORKS = 4 * MAX_WORKS
 const MAX_NAME = 200
 /** The thread that Bazel invents for the critical path. */
 const CRITICAL = 'Critical Path'
+
+const TOO_LARGE = 'The profile is too large to be shown here.'
+
+/** One for all readers, so that many of them do not make a turn longer. */
+const slices = new TimeSlices(SLICE_MS)
 
 /** The profile of a build, if it was uploaded to a CAS that the reader may read; otherwise why there is none. */
 export const profileOf = async (file: FileRef, visit: Visit, casOf: CasOf): Promise<Profile | string> => {
@@ -38,24 +52,52 @@ export const profileOf = async (file: FileRef, visit: Visit, casOf: CasOf): Prom
   const cas = blob && casOf(blob.instance)
   if (blob === undefined || cas === undefined) return 'The profile was not uploaded.'
   if (!visit.may('read_cas', blob.instance)) return 'You may not read the CAS that has the profile.'
-  if (blob.digest.sizeBytes > MAX_PACKED_BYTES) return 'The profile is too large to be shown here.'
+  if (blob.digest.sizeBytes > MAX_PACKED_BYTES) return TOO_LARGE
   visit.request.instanceName = blob.instance
   try {
-    const packed = await readBlob(cas, blob.digest, visit.request)
-    const isGzip = packed[0] === 0x1f && packed[1] === 0x8b
-    const plain = isGzip ? await promisify(gunzip)(packed, { maxOutputLength: MAX_PLAIN_BYTES }) : packed
-    return profileIn(JSON.parse(plain.toString())) ?? 'The profile has a form that is not known here.'
+    return await profileIn(await readBlob(cas, blob.digest, visit.request), visit.request.signal)
   } catch (error) {
     if (isStatus(error, 'NOT_FOUND')) return 'The profile was not uploaded, or is no longer stored.'
-    // What zlib and JSON say of a client's file.
-    if (error instanceof SyntaxError || error instanceof RangeError || isZlib(error))
-      return 'The profile cannot be read.'
     throw error
   }
 }
 
+/** The profile in a file, plain or packed with gzip, or why there is none. Yields the event loop while it reads. */
+export const profileIn = async (file: Buffer, signal: AbortSignal, pauses = slices): Promise<Profile | string> => {
+  const isGzip = file[0] === 0x1f && file[1] === 0x8b
+  const plain: AsyncIterable<Buffer> | Iterable<Buffer> = isGzip ? unpacked(file, signal) : [file]
+  const events = new TraceEvents()
+  const reader = new ProfileReader()
+  let sizeBytes = 0
+  try {
+    for await (const bytes of plain) {
+      sizeBytes += bytes.length
+      if (sizeBytes > MAX_PLAIN_BYTES) return TOO_LARGE
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+        for (const event of events.take(bytes.subarray(at, at + PIECE_BYTES))) reader.take(event)
+        const pause = pauses.step()
+        if (pause !== undefined) await pause
+        signal.throwIfAborted()
+      }
+    }
+    events.end()
+  } catch (error) {
+    // What zlib and JSON say of a client's file.
+    if (error instanceof SyntaxError || isZlib(error)) return 'The profile cannot be read.'
+    throw error
+  }
+  return reader.end(events.leftOut) ?? 'The profile has a form that is not known here.'
+}
+
+const unpacked = (file: Buffer, signal: AbortSignal): Readable => {
+  const unpacking = createGunzip({ chunkSize: PIECE_BYTES })
+  const source = Readable.from([file], { signal })
+  source.on('error', (error) => unpacking.destroy(error))
+  return source.pipe(unpacking)
+}
+
 const isZlib = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' && /^Z_|^ERR_/.test(error.code)
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && /^Z_/.test(error.code)
 
 interface TraceEvent {
   readonly ph?: unknown
@@ -67,36 +109,53 @@ interface TraceEvent {
   readonly args?: { readonly name?: unknown }
 }
 
-/** The Chrome trace format that Bazel writes. A client may have written anything. */
-export const profileIn = (content: unknown): Profile | undefined => {
-  const events =
-    typeof content === 'object' && content !== null && 'traceEvents' in content ? content.traceEvents : content
-  if (!Array.isArray(events)) return undefined
-  const names = new Map<number, string>()
-  const works: Work[] = []
-  for (const event of events as readonly (TraceEvent | null)[]) {
-    if (typeof event !== 'object' || event === null) continue
-    const { ph, name, cat, ts, dur, tid, args } = event
-    if (typeof tid !== 'number' || typeof name !== 'string') continue
-    if (ph === 'M' && name === 'thread_name' && typeof args?.name === 'string')
-      names.set(tid, args.name.slice(0, MAX_NAME))
-    if (ph !== 'X' || typeof ts !== 'number' || typeof dur !== 'number' || !(dur > 0) || !(ts >= 0)) continue
+/** The events of the Chrome trace format that Bazel writes. A client may have written anything. */
+export class ProfileReader {
+  readonly #names = new Map<number, string>()
+  readonly #busyMs = new Map<number, number>()
+  #works: Work[] = []
+  /** Shorter work is not kept any more. */
+  #leastMs = 0
+  #count = 0
+  #endMs = 0
+
+  take(event: unknown): void {
+    if (typeof event !== 'object' || event === null) return
+    const { ph, name, cat, ts, dur, tid, args } = event as TraceEvent
+    if (typeof tid !== 'number' || typeof name !== 'string') return
+    if (ph === 'M' && name === 'thread_name' && typeof args?.name === 'string' && this.#names.size < MAX_KNOWN_LANES)
+      this.#names.set(tid, args.name.slice(0, MAX_NAME))
+    if (ph !== 'X' || typeof ts !== 'number' || typeof dur !== 'number' || !(dur > 0) || !(ts >= 0)) return
+    const [fromMs, tookMs] = [ts / 1000, dur / 1000]
+    this.#count += 1
+    this.#endMs = Math.max(this.#endMs, fromMs + tookMs)
+    const busyMs = this.#busyMs.get(tid)
+    if (busyMs === undefined && this.#busyMs.size >= MAX_KNOWN_LANES) return
+    this.#busyMs.set(tid, (busyMs ?? 0) + tookMs)
+    if (tookMs < this.#leastMs) return
     const kind = typeof cat === 'string' ? cat.slice(0, MAX_NAME) : ''
-    works.push({ lane: tid, name: name.slice(0, MAX_NAME), kind, fromMs: ts / 1000, tookMs: dur / 1000 })
+    this.#works.push({ lane: tid, name: name.slice(0, MAX_NAME), kind, fromMs, tookMs })
+    if (this.#works.length < 2 * MAX_KNOWN_WORKS) return
+    this.#works = longest(this.#works, MAX_KNOWN_WORKS)
+    this.#leastMs = this.#works.at(-1)?.tookMs ?? 0
   }
-  if (works.length === 0) return undefined
-  const busyMs = new Map<number, number>()
-  for (const { lane, tookMs } of works) busyMs.set(lane, (busyMs.get(lane) ?? 0) + tookMs)
-  const lanes = [...busyMs]
-    .map(([id, ms]) => ({ id, ms, name: names.get(id) ?? `thread ${id}` }))
-    .sort((a, b) => Number(b.name === CRITICAL) - Number(a.name === CRITICAL) || b.ms - a.ms)
-    .slice(0, MAX_LANES)
-    .map(({ id, name }) => ({ id, name }))
-  const shownLanes = new Set(lanes.map(({ id }) => id))
-  const shown = works
-    .filter(({ lane }) => shownLanes.has(lane))
-    .sort((a, b) => b.tookMs - a.tookMs)
-    .slice(0, MAX_WORKS)
-  const endMs = works.reduce((end, { fromMs, tookMs }) => Math.max(end, fromMs + tookMs), 0)
-  return { lanes, works: shown, endMs, leftOut: works.length - shown.length }
+
+  /** Undefined if there was no work. */
+  end(unreadEvents = 0): Profile | undefined {
+    if (this.#count === 0) return undefined
+    const lanes = [...this.#busyMs]
+      .map(([id, ms]) => ({ id, ms, name: this.#names.get(id) ?? `thread ${id}` }))
+      .sort((a, b) => Number(b.name === CRITICAL) - Number(a.name === CRITICAL) || b.ms - a.ms)
+      .slice(0, MAX_LANES)
+      .map(({ id, name }) => ({ id, name }))
+    const shownLanes = new Set(lanes.map(({ id }) => id))
+    const works = longest(
+      this.#works.filter(({ lane }) => shownLanes.has(lane)),
+      MAX_WORKS,
+    )
+    return { lanes, works, endMs: this.#endMs, leftOut: this.#count + unreadEvents - works.length }
+  }
 }
+
+const longest = (works: readonly Work[], count: number): Work[] =>
+  [...works].sort((a, b) => b.tookMs - a.tookMs).slice(0, count)

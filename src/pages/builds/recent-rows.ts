@@ -1,10 +1,8 @@
-import { TimeSlices } from '../../work/time-slices.js'
 import type { Visit } from '../page.js'
+import { mappedInTurns } from '../parts/in-turns.js'
 import type { BuildPagesParts } from './invocation.js'
 import type { RequestGroup } from './request-groups.js'
 import { type BuildRow, READ_BUILDS, rowOf } from './row.js'
-
-const SLICE_MS = 5
 
 /** The builds of the list: those with events, and those of clients that only use the caches. */
 export class RecentRows {
@@ -16,20 +14,15 @@ export class RecentRows {
 
   /** Makes the rows of what is kept already, in slices of time, so that the first reader need not wait for it. */
   async prepare(): Promise<void> {
-    const slices = new TimeSlices(SLICE_MS)
-    for (const kept of this.#parts.builds?.list() ?? []) {
-      rowOf(kept)
-      const pause = slices.step()
-      if (pause !== undefined) await pause
-    }
+    await mappedInTurns(this.#parts.builds?.list() ?? [], (kept) => void rowOf(kept))
   }
 
   async for(visit: Visit): Promise<readonly BuildRow[]> {
     const groups = [...(await this.#parts.requests.all())]
     const mayRead = memoised((instance) => visit.may(READ_BUILDS, instance))
-    const rows: BuildRow[] = []
-    for (const kept of this.#parts.builds?.list() ?? [])
-      if (mayRead(kept.summary.about.instance)) rows.push(rowOf(kept))
+    const rows = await mappedInTurns(this.#parts.builds?.list() ?? [], (kept) =>
+      mayRead(kept.summary.about.instance) ? rowOf(kept) : undefined,
+    )
     // One that began before the server kept its events has both.
     const ids = new Set(groups.length === 0 ? [] : rows.map(({ id }) => id))
     for (const group of groups) if (mayRead(group.instance) && !ids.has(group.id)) rows.push(rowOfGroup(group))

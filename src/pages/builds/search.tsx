@@ -1,4 +1,5 @@
 import type { Visit } from '../page.js'
+import { mappedInTurns } from '../parts/in-turns.js'
 import { OUTCOMES } from './outcome.js'
 import type { BuildRow } from './row.js'
 
@@ -17,7 +18,7 @@ const FIELDS: readonly {
 
 const DAY_MS = 86_400_000
 
-export const found = (rows: readonly BuildRow[], { query }: Visit): readonly BuildRow[] => {
+export const found = async (rows: readonly BuildRow[], { query }: Visit): Promise<readonly BuildRow[]> => {
   const tests = FIELDS.flatMap(({ name, of }) => {
     const asked = (query.get(name) ?? '').trim().toLowerCase()
     if (asked === '') return []
@@ -34,7 +35,7 @@ export const found = (rows: readonly BuildRow[], { query }: Visit): readonly Bui
   if (!Number.isNaN(fromMs)) tests.push(({ startedMs }) => startedMs >= fromMs)
   const toMs = Date.parse(query.get('to') ?? '')
   if (!Number.isNaN(toMs)) tests.push(({ startedMs }) => startedMs < toMs + DAY_MS)
-  return tests.length === 0 ? rows : rows.filter((row) => tests.every((fits) => fits(row)))
+  return tests.length === 0 ? rows : mappedInTurns(rows, (row) => (tests.every((fits) => fits(row)) ? row : undefined))
 }
 
 /** A form that leads to an address: it works without script, and the result can be shared. */

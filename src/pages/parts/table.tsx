@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { countText } from '../../base/quantities.js'
 import type { Visit } from '../page.js'
+import { mappedInTurns, sortedInTurns } from './in-turns.js'
 
 export interface Column<Row> {
   readonly head: string
@@ -87,22 +88,39 @@ export interface Sorting {
   readonly isFirstDown: boolean
 }
 
-/** The rows in the order of the address, else of `usual`. */
+/** The rows in the order of the address, else of `usual`. For few rows: `sortedRows` is for lists that may be long. */
 export const sorted = <Row,>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   { query }: Visit,
   usual: string,
 ): { readonly rows: readonly Row[]; readonly sorting: Sorting } => {
+  const { by, sorting } = orderOf(columns, query, usual)
+  const keyed = rows.map((row) => ({ row, key: by(row) }))
+  keyed.sort((a, b) => compared(a.key, b.key, sorting.isDown))
+  return { rows: keyed.map(({ row }) => row), sorting }
+}
+
+/** `sorted` in turns of the event loop. */
+export const sortedRows = async <Row,>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { query }: Visit,
+  usual: string,
+): Promise<{ readonly rows: readonly Row[]; readonly sorting: Sorting }> => {
+  const { by, sorting } = orderOf(columns, query, usual)
+  const keyed = await mappedInTurns(rows, (row) => ({ row, key: by(row) }))
+  const inOrder = await sortedInTurns(keyed, (a, b) => compared(a.key, b.key, sorting.isDown))
+  return { rows: await mappedInTurns(inOrder, ({ row }) => row), sorting }
+}
+
+const orderOf = <Row,>(columns: readonly Column<Row>[], query: Visit['query'], usual: string) => {
   const known = (text: string) => columns.find(({ sort }) => sort === text.replace(/^-/, ''))
   const asked = query.get('sort') ?? ''
   const text = known(asked)?.by === undefined ? usual : asked
   const isDown = text.startsWith('-')
   const by = known(text)?.by ?? (() => undefined)
-  const keyed = rows.map((row) => ({ row, key: by(row) }))
-  keyed.sort((a, b) => compared(a.key, b.key, isDown))
-  const sorting = { column: text.replace(/^-/, ''), isDown, isFirstDown: usual.startsWith('-') }
-  return { rows: keyed.map(({ row }) => row), sorting }
+  return { by, sorting: { column: text.replace(/^-/, ''), isDown, isFirstDown: usual.startsWith('-') } }
 }
 
 const compared = (a: number | string | undefined, b: number | string | undefined, isDown: boolean): number => {

@@ -2,7 +2,7 @@ import { StatusError } from '../../base/status-error.js'
 import type { EventStream } from '../../builds/invocation.js'
 import { Stream } from '../../builds/log/record.js'
 import { statusIn } from '../../builds/stored-event.js'
-import { lifecycleEvents } from '../../proto/build-events.js'
+import { decodeLifecycleEvent } from '../../proto/build-events.js'
 import type { Unary } from '../../rpc/rpc.js'
 import type { BuildEventOptions } from './options.js'
 import { aboutOf, holderOf, orderedEvent } from './request.js'
@@ -16,7 +16,7 @@ const EMPTY = Buffer.alloc(0)
 export const lifecycleEvent =
   (options: BuildEventOptions): Unary<Buffer, Buffer> =>
   async (request, call) => {
-    const named = lifecycleEvents.decode(request)
+    const named = decodeLifecycleEvent(request)
     const { buildEvent, checkPrecedingLifecycleEventsPresent: checksOrder } = named
     const { streamId, number, event } = orderedEvent(buildEvent)
     const isOfBuild = streamId.invocationId === ''

@@ -5,7 +5,7 @@ import type { Invocation } from '../../builds/invocation.js'
 import { Stream } from '../../builds/log/record.js'
 import { EVENT_STREAM_BYTES } from '../../ledger/kinds.js'
 import type { Reservation } from '../../ledger/reservation.js'
-import { toolEvents } from '../../proto/build-events.js'
+import { decodeToolEvent } from '../../proto/build-events.js'
 import type { Bidirectional, ServedCall } from '../../rpc/rpc.js'
 import { Acknowledgements } from './acknowledgements.js'
 import type { BuildEventOptions } from './options.js'
@@ -57,7 +57,7 @@ interface StreamParts {
 
 const take = async (request: Buffer, joined: Joined | undefined, parts: StreamParts): Promise<Joined> => {
   const { acknowledgements, call, options } = parts
-  const named = toolEvents.decode(request)
+  const named = decodeToolEvent(request)
   const { orderedBuildEvent, checkPrecedingLifecycleEventsPresent: checksOrder } = named
   const { streamId, number, event } = orderedEvent(orderedBuildEvent)
   const now = joined ?? (await options.builds.join(aboutOf(streamId, named, call, options)))

@@ -4,7 +4,7 @@ import type { RequestRecord } from '../../../rpc/request-records.js'
 import { addressOf } from '../../actions/address.js'
 import { Said } from '../../parts/said.js'
 import { Ago, Mark, Numbers, Size, type Tone } from '../../parts/small.js'
-import { type Column, Pager, paged, sorted, Table } from '../../parts/table.js'
+import { type Column, Pager, paged, sortedRows, Table } from '../../parts/table.js'
 import type { SavedBytes } from '../cache-use.js'
 import type { InvocationTab, Seen } from '../invocation.js'
 
@@ -104,7 +104,7 @@ export const cacheTab: InvocationTab = {
     const outcome = visit.query.get('outcome') ?? ''
     const wanted = outcome === '' ? all : all.filter((record) => record.outcome === outcome)
     const columns = columnsOf(seen)
-    const { rows, sorting } = sorted(wanted, columns, visit, '-when')
+    const { rows, sorting } = await sortedRows(wanted, columns, visit, '-when')
     const page = paged(rows, visit)
     const count = (of: Outcome) => all.filter((record) => record.outcome === of).length
     const [hits, misses] = [count('hit'), count('miss')]

@@ -2,7 +2,7 @@ import { counted, countText } from '../../../base/quantities.js'
 import type { Target, TargetState } from '../../../builds/detail/details.js'
 import { Said } from '../../parts/said.js'
 import { Mark, Note, type Tone } from '../../parts/small.js'
-import { type Column, Pager, paged, sorted, Table } from '../../parts/table.js'
+import { type Column, Pager, paged, sortedRows, Table } from '../../parts/table.js'
 import type { InvocationTab } from '../invocation.js'
 
 const SHOWN: Readonly<Record<TargetState, { readonly tone: Tone; readonly sign: string; readonly rank: number }>> = {
@@ -42,11 +42,11 @@ export const targetsTab: InvocationTab = {
   address: 'targets',
   title: 'Targets',
   needsEvents: true,
-  body: ({ details, visit }) => {
+  body: async ({ details, visit }) => {
     const all = details?.targets ?? []
     const wanted = (visit.query.get('label') ?? '').trim().toLowerCase()
     const found = wanted === '' ? all : all.filter(({ label }) => label.toLowerCase().includes(wanted))
-    const { rows, sorting } = sorted(found, COLUMNS, visit, 'state')
+    const { rows, sorting } = await sortedRows(found, COLUMNS, visit, 'state')
     const page = paged(rows, visit)
     const beyond = details?.leftOut.targets ?? 0
     return (

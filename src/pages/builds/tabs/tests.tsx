@@ -2,7 +2,7 @@ import { counted, countText } from '../../../base/quantities.js'
 import type { Test, TestAttempt } from '../../../builds/detail/details.js'
 import { Said } from '../../parts/said.js'
 import { Duration, durationText, Mark, Note, type Tone } from '../../parts/small.js'
-import { type Column, Pager, paged, sorted, Table } from '../../parts/table.js'
+import { type Column, Pager, paged, sortedRows, Table } from '../../parts/table.js'
 import { textOf } from '../blob-text.js'
 import { FileLink, FileText } from '../file-view.js'
 import type { InvocationTab, Seen } from '../invocation.js'
@@ -85,7 +85,7 @@ export const testsTab: InvocationTab = {
     const wanted = (visit.query.get('label') ?? '').trim().toLowerCase()
     const found = wanted === '' ? all : all.filter(({ label }) => label.toLowerCase().includes(wanted))
     const columns = columnsOf(seen)
-    const { rows, sorting } = sorted(found, columns, visit, 'status')
+    const { rows, sorting } = await sortedRows(found, columns, visit, 'status')
     const page = paged(rows, visit)
     const failed = page.rows.flatMap((test) =>
       test.attempts.flatMap((attempt) => {

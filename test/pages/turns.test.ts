@@ -1,0 +1,75 @@
+/** However long a list or a file is, a turn of the event loop takes a bounded part of it. */
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { profileIn } from '../../src/pages/builds/profile.js'
+import { TraceEvents } from '../../src/pages/builds/trace-events.js'
+import { mappedInTurns, sortedInTurns } from '../../src/pages/parts/in-turns.js'
+import { TimeSlices } from '../../src/work/time-slices.js'
+
+const MIB = 2 ** 20
+const { signal } = new AbortController()
+
+/** Gives up the turn at every step, and counts them. */
+const everyStep = () => {
+  const slices = new TimeSlices(0)
+  const counted = { turns: 0, step: () => slices.step() }
+  counted.step = () => {
+    counted.turns += 1
+    return slices.step()
+  }
+  return counted
+}
+
+t.test('a profile of 20 MB is read in hundreds of turns, and says what it left out', async (t) => {
+  const work = (at: number) =>
+    `{"ph":"X","name":"${'w'.repeat(150)}","cat":"c","tid":${at % 40},"ts":${at},"dur":${at + 1}}`
+  const text = `{"traceEvents":[${Array.from({ length: 100_000 }, (_, at) => work(at)).join(',\n')}]}`
+  for (const file of [Buffer.from(text), gzipSync(text)]) {
+    const pauses = everyStep()
+    const profile = await profileIn(file, signal, pauses as unknown as TimeSlices)
+    if (typeof profile === 'string') throw new Error(profile)
+    t.ok(pauses.turns >= text.length / (32 * 1024), `${pauses.turns} turns for ${text.length} bytes`)
+    t.same([profile.works.length, profile.leftOut, profile.lanes.length], [1500, 98_500, 32])
+    t.equal(profile.works[0]?.tookMs, 100, 'the longest is first')
+  }
+})
+
+t.test('a profile that unpacks to more than is read is too large, not broken', async (t) => {
+  const bomb = gzipSync(Buffer.concat([Buffer.from('['), Buffer.alloc(130 * MIB, ' '), Buffer.from(']')]))
+  t.match(await profileIn(bomb, signal), 'The profile is too large to be shown here.')
+})
+
+t.test('an event of megabytes is left out, and those beside it are read, wherever the file is cut', async (t) => {
+  const texts = ['{"ph":"M","args":{"name":"\\"]}\\\\"}}', `{"name":"${'x'.repeat(MIB)}"}`, '{"a":[{"b":{}}]}', '{}']
+  const file = Buffer.from(
+    `{"otherData":{"traceEvents":[{"no":1}]},"traceEvents" : [${texts.join(' , ')}],"more":[{"no":2}]}`,
+  )
+  for (const pieceBytes of [1000, 7919, file.length]) {
+    const events = new TraceEvents()
+    const found: unknown[] = []
+    for (let at = 0; at < file.length; at += pieceBytes) found.push(...events.take(file.subarray(at, at + pieceBytes)))
+    events.end()
+    t.same(
+      found,
+      [texts[0], texts[2], texts[3]].map((text) => JSON.parse(text ?? '')),
+      `in pieces of ${pieceBytes}`,
+    )
+    t.equal(events.leftOut, 1)
+  }
+})
+
+t.test('a list is sorted in turns, as the language sorts it', async (t) => {
+  let seed = 1
+  const keys = Array.from({ length: 20_000 }, (_, at) => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return { key: seed % 1000, at }
+  })
+  const compare = (a: { key: number }, b: { key: number }): number => a.key - b.key
+  const pauses = everyStep()
+  t.same(await sortedInTurns(keys, compare, pauses), [...keys].sort(compare), 'equal keys keep their order')
+  t.ok(pauses.turns > 20_000 / 1024, `${pauses.turns} turns`)
+  const mapping = everyStep()
+  t.equal((await mappedInTurns(keys, ({ at }) => (at % 2 === 0 ? at : undefined), mapping)).length, 10_000)
+  t.ok(mapping.turns >= 150, `${mapping.turns} turns`)
+  t.same(await sortedInTurns([], compare), [])
+})
