@@ -465,6 +465,44 @@ t.test('a worker at which several actions in a row fail is set aside, and tried 
   )
 })
 
+t.test('an action that failed on a worker waits for another one, and does not use up its tries there', async (t) => {
+  const bench = new Bench({ maxJobRetries: 1, workerFailuresInARow: 3, workerBackoffMs: 10_000 })
+  bench.worker('good', [], 1)
+  const long = bench.enqueue([], { action: 'long' })
+  bench.worker('bad', [], 1)
+  const name = bench.enqueue([], { action: 'short' })
+  const other = bench.enqueue([], { action: 'other' })
+  t.match(bench.starts, [/^good /, /^bad /])
+  bench.fail('bad', '2-1')
+  bench.pass(5_000, ['good', 'bad'])
+  t.equal(bench.starts.length, 2, 'the bad worker takes nothing meanwhile')
+  t.equal(bench.state(name)?.stage, 'QUEUED')
+  bench.finish('good', '1-1')
+  t.equal(bench.starts.at(-1), `good ${name} 2-2`)
+  bench.pass(100, ['good', 'bad'])
+  t.equal(bench.starts.at(-1), `bad ${other} 3-1`, 'it goes on when the action runs elsewhere')
+  t.ok(bench.state(long)?.outcome)
+})
+
+t.test(
+  'an action that failed on a worker runs there again if all others stay busy, or there is no other',
+  async (t) => {
+    const bench = new Bench({ maxJobRetries: 9, workerFailuresInARow: 3, workerBackoffMs: 10_000 })
+    bench.worker('good', [], 1)
+    bench.enqueue([], { action: 'long' })
+    bench.worker('bad', [], 1)
+    bench.enqueue([], { action: 'short' })
+    bench.fail('bad', '2-1')
+    bench.pass(9_000, ['good', 'bad'])
+    t.equal(bench.starts.length, 2)
+    bench.pass(1_500, ['good', 'bad'])
+    t.match(bench.starts.at(-1), /^bad .* 2-2/)
+    bench.do(bench.machine.workerDisconnected(bench.nowMs, 'good'))
+    bench.fail('bad', '2-2')
+    t.match(bench.starts.at(-1), /^bad .* 2-3/, 'at once')
+  },
+)
+
 t.test('an action that fails everywhere sets no worker aside', async (t) => {
   const bench = new Bench({ maxJobRetries: 9, workerFailuresInARow: 3 })
   bench.worker('w', [], 2)

@@ -35,7 +35,7 @@ const occupied = ({ requirement }: Execution, { capable }: Bucket): string => {
 const state = (worker: Worker, { minimum, signature }: Execution['requirement']): string => {
   if (!worker.isConnected) return 'has lost its connection'
   if (worker.standing.trouble !== '') return `is ${worker.standing.trouble}`
-  if (worker.isPaused) return 'is paused after it rejected an action'
+  if (worker.isPaused) return 'is paused after an action failed or was rejected there'
   const { maxInflightAttempts: slots } = worker.offer
   if (worker.inflight > slots) return `runs ${slots} of ${slots}, and queues ${worker.inflight - slots} more`
   if (worker.inflight === slots) return `runs ${slots} of ${slots}`

@@ -91,6 +91,8 @@ export class Execution {
   failures = 0
   readonly failedOn = new Set<string>()
   refusedSinceMs: number | undefined
+  /** Called once when it no longer waits in the queue. */
+  onLeft: (() => void) | undefined
   /** The worker of its latest attempt. */
   lastWorker: Pick<Worker, 'id'> | undefined
 

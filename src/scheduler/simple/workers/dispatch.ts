@@ -234,7 +234,16 @@ export class Dispatch {
     this.queue.tenants.ended(seat)
   }
 
+  /** Whether a worker takes actions that could run this and on which it has not failed. */
+  hasOther({ requirement, failedOn }: Execution): boolean {
+    for (const { workers } of this.index.capable(requirement))
+      for (const { id, isConnected } of workers) if (isConnected && !failedOn.has(id)) return true
+    return false
+  }
+
   #leaveQueue(execution: Execution): void {
+    execution.onLeft?.()
+    execution.onLeft = undefined
     const closed = this.queue.remove(execution)
     if (closed === undefined) return
     this.#unmatched.ended(closed)

@@ -4,7 +4,7 @@ import type { BroughtAttempt, WorkerOffer, WorkerPast } from '../../request.js'
 import type { ActiveWorker } from '../meter.js'
 import type { Context } from '../state/context.js'
 import { workerFailure } from '../state/standing.js'
-import { Attempt, type Worker } from '../state/state.js'
+import { Attempt, type Execution, type Worker } from '../state/state.js'
 import type { Dispatch } from './dispatch.js'
 import { newWorker, reserve, waitingThere } from './pool.js'
 import { Remembered } from './remembered.js'
@@ -194,6 +194,7 @@ export class Workers {
       const failure = workerFailure(workerId, error)
       this.#failedThere(worker, execution.id, failure)
       this.#dispatch.failed(execution, worker, failure)
+      this.#leaveToOthers(worker, execution)
     })
   }
 
@@ -249,7 +250,7 @@ export class Workers {
 
   refused(workerId: string, attemptId: string, error: StatusError): void {
     this.#end(workerId, attemptId, ({ execution, worker }) => {
-      this.#pause(worker)
+      this.#pause(worker, PAUSE_MS)
       if (execution === undefined) return
       const { settings, nowMs } = this.#context
       execution.refusedSinceMs ??= nowMs
@@ -335,7 +336,21 @@ export class Workers {
     this.#context.deadlines.clear(worker.standing.backoff)
   }
 
-  #pause(worker: Worker): void {
+  /**
+   * While an action that failed there waits for another worker, this one takes nothing: it is free first, would get the same action
+   * again, and could use up all of its tries. Not if there is no other worker, and not for longer than `worker_backoff_s`.
+   */
+  #leaveToOthers(worker: Worker, execution: Execution): void {
+    const { settings, deadlines, nowMs } = this.#context
+    if (execution.state !== 'queued' || !this.#dispatch.hasOther(execution)) return
+    this.#pause(worker, settings.workerBackoffMs)
+    execution.onLeft = () => {
+      // At the next tick, because this may be in the middle of an assignment.
+      if (worker.isPaused && this.#byId.get(worker.id) === worker) deadlines.set(worker.pause, nowMs)
+    }
+  }
+
+  #pause(worker: Worker, forMs: number): void {
     worker.isPaused = true
     this.#dispatch.index.changed(worker)
     worker.pause.onDue = () => {
@@ -343,7 +358,7 @@ export class Workers {
       this.#dispatch.index.changed(worker)
       this.#dispatch.feed(worker)
     }
-    this.#context.deadlines.set(worker.pause, this.#context.nowMs + PAUSE_MS)
+    this.#context.deadlines.set(worker.pause, this.#context.nowMs + forMs)
   }
 
   #awaitNews(worker: Worker): void {
