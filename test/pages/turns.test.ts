@@ -73,3 +73,42 @@ t.test('a list is sorted in turns, as the language sorts it', async (t) => {
   t.ok(mapping.turns >= 150, `${mapping.turns} turns`)
   t.same(await sortedInTurns([], compare), [])
 })
+
+const usedUs = (): number => {
+  // biome-ignore lint/plugin: CPU time, which a loaded machine does not add to, compared with that of the same work at once
+  const { user, system } = process.cpuUsage()
+  return user + system
+}
+
+/** The most CPU time between two turns of the event loop while `work` runs: how long others wait at least. */
+const longestTurnUs = async (work: () => Promise<unknown>): Promise<number> => {
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  let [beforeUs, mostUs, isOver] = [usedUs(), 0, false]
+  const look = (): void => {
+    const nowUs = usedUs()
+    mostUs = Math.max(mostUs, nowUs - beforeUs)
+    beforeUs = nowUs
+    if (!isOver) setImmediate(look)
+  }
+  setImmediate(look)
+  await work()
+  isOver = true
+  look()
+  return mostUs
+}
+
+t.test('the longest turn is a small part of what the same work takes at once', async (t) => {
+  const work = (at: number) => `{"ph":"X","name":"${'w'.repeat(100)}","tid":${at % 40},"ts":${at},"dur":${at + 1}}`
+  const file = Buffer.from(`[${Array.from({ length: 300_000 }, (_, at) => work(at)).join(',')}]`)
+  const rows = Array.from({ length: 150_000 }, (_, at) => `//package/${(at * 7919) % 150_001}:target`)
+  const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+  const tried: readonly (readonly [what: string, atOnce: () => unknown, inTurns: () => Promise<unknown>])[] = [
+    ['a profile', () => JSON.parse(file.toString()), () => profileIn(file, signal)],
+    ['a list', () => [...rows].sort(compare), () => sortedInTurns(rows, compare)],
+  ]
+  for (const [what, atOnce, inTurns] of tried) {
+    const old = await longestTurnUs(async () => atOnce())
+    const now = await longestTurnUs(inTurns)
+    t.ok(now < old / 4, `${what}: ${now} us of CPU time in the longest turn, ${old} us at once`)
+  }
+})
