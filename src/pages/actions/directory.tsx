@@ -12,7 +12,7 @@ import { TimeSlices } from '../../work/time-slices.js'
 import type { Page, Shown, Visit } from '../page.js'
 import { Said } from '../parts/said.js'
 import { Facts, Note } from '../parts/small.js'
-import { type Column, Pager, paged, pageOf, sorted, Table } from '../parts/table.js'
+import { type Column, Pager, paged, pageOf, sortedRows, Table } from '../parts/table.js'
 import { addressesOf, addressOf, blobIn } from './address.js'
 import { downloadHeaders } from './file.js'
 import { type StoresOf, storesFor } from './stores.js'
@@ -150,7 +150,7 @@ const rowsOf = (entries: ReadonlyMap<string, TreeEntry>): readonly Row[] =>
 
 /** As the reader wants it. */
 const inOrder = async (entries: EncodedEntries, columns: readonly Column<Row>[], visit: Visit) => {
-  const { rows, sorting } = sorted(rowsOf(await entries.decode()), columns, visit, 'name')
+  const { rows, sorting } = await sortedRows(rowsOf(await entries.decode()), columns, visit, 'name')
   return { page: paged(rows, visit), sorting }
 }
 
