@@ -16,6 +16,12 @@ export interface Ended {
   readonly messages: readonly Buffer[]
 }
 
+/**
+ * Above the largest upload. By default a client of Node resets a stream, with ENHANCE_YOUR_CALM, whose answer comes while
+ * 10 MB of its request wait to be sent: that of a blob that is there already comes at once.
+ */
+const MAX_SESSION_MIB = 64
+
 /** What came last of the fields of a call: the status is in its trailers, or in a head that is all of the answer. */
 const lastFields = new WeakMap<ClientHttp2Stream, IncomingHttpHeaders>()
 
@@ -30,7 +36,7 @@ export class Caller {
   }
 
   static async open(port: number): Promise<Caller> {
-    const session = connect(`http://127.0.0.1:${port}`)
+    const session = connect(`http://127.0.0.1:${port}`, { maxSessionMemory: MAX_SESSION_MIB })
     await once(session, 'connect')
     return new Caller(session)
   }
