@@ -80,7 +80,10 @@ const soak = async ({ minutes, pauseMs, samples, only }: Options): Promise<void>
   await clients.end()
   await setTimeout(SETTLE_MS)
   const after = tell(await server.wholeSample())
-  for (const [name, count] of clients.counts) say(`${String(count).padStart(9)}  ${name}`)
+  say('    times  slowest, s  act')
+  for (const [name, { times, slowestMs }] of clients.counts) {
+    say(`${String(times).padStart(9)}  ${(slowestMs / 1000).toFixed(1).padStart(10)}  ${name}`)
+  }
   const stopMs = await server.stop()
   const { starved } = server
   const errors = server.errors.filter((line) => !starved.includes(line))
