@@ -60,6 +60,10 @@ export class FairTurns {
     })
   }
 
+  get hasWaiting(): boolean {
+    return this.#waiting.size > 0
+  }
+
   /** Call it when a client has joined a work that may be waiting. */
   joined(): void {
     this.#beginWaiting()

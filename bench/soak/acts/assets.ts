@@ -12,10 +12,12 @@ const fetchResponse = codec(`${ASSET}.FetchBlobResponse`)
 const pushRequest = codec(`${ASSET}.PushBlobRequest`)
 const server = { instanceName: '' }
 const STALL_MS = [500, 5000] as const
+/** A download that was given up goes on until then: shorter than what the soak waits at its end. */
+const SLOW_TIMEOUT_S = 10
 
-const fetch = (uri: string): Request => ({
+const fetch = (uri: string, timeoutS = 60): Request => ({
   path: `/${ASSET}.Fetch/FetchBlob`,
-  messages: [fetchRequest.encode({ uris: [uri], timeout: { seconds: 60 } })],
+  messages: [fetchRequest.encode({ uris: [uri], timeout: { seconds: timeoutS } })],
 })
 
 /** The code of the status in the response. */
@@ -47,7 +49,7 @@ export const assetActs = (originPort: number): readonly Act[] => {
       name: 'asset of a slow origin, given up',
       clients: 2,
       perform: async (caller) => {
-        const stream = caller.send(fetch(uri('slow')))
+        const stream = caller.send(fetch(uri('slow'), SLOW_TIMEOUT_S))
         await setTimeout(randomInt(...STALL_MS))
         cancel(stream)
       },

@@ -1460,7 +1460,7 @@ export interface Download {
    */
   readonly max_redirects: number
   /**
-   * Downloads of the instance at a time; more wait. A client (an identity, or an address) has as many of them as are free beside: alone at most half, so that slow origins of one do not stop the downloads of others.
+   * Downloads of the instance at a time; more wait. A client (an identity, or an address) has as many of them as are free beside: alone at most half, so that slow origins of one do not stop the downloads of others. A download that no client waits for any more goes on until another waits for a turn.
    */
   readonly max_concurrent: number
   /**

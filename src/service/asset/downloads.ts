@@ -7,10 +7,9 @@ import { type Answer, type Downloader, originFailure, shown } from '../../downlo
 import { Digest } from '../../reapi/digest.js'
 import { type Call, internalCall } from '../../rpc/call.js'
 import { missingOf, type Store } from '../../store/contract/store.js'
-import { unlessAborted } from '../../work/deadline.js'
 import { type Clients, FairTurns } from '../../work/fair-turns.js'
-import { SingleFlight } from '../../work/single-flight.js'
 import type { AssetRecord } from './asset-record.js'
+import { Flights } from './flights.js'
 import { hashFor } from './integrity.js'
 import type { FetchOutcome, Lookup } from './lookup.js'
 import { type AssetRecords, nameOfChecksum, nameOfUri } from './records.js'
@@ -33,20 +32,22 @@ interface Request extends Lookup {
   readonly timeoutMs: number | undefined
 }
 
-interface Flight {
+interface Flight extends Pick<Call, 'instanceName' | 'log'> {
   readonly limitMs: number
   readonly clients: Clients
+  readonly signal: AbortSignal
 }
 
 const MAX_WAITING = 10_000
 
-/** Downloads of one instance. Equal requests share one, which goes on when its clients are gone, for those that come back. */
+/**
+ * Downloads of one instance. Equal requests share one. It goes on when its clients are gone, for those that come back, until others wait
+ * for a turn.
+ */
 export class Downloads {
   readonly #options: DownloadsOptions
-  readonly #flights = new SingleFlight<FetchOutcome>()
+  readonly #flights = new Flights<FetchOutcome>(() => this.#makeWay())
   readonly #turns: FairTurns
-  /** Who waits for a download, by its key. */
-  readonly #clients = new Map<string, Clients>()
   readonly #closing = new AbortController()
 
   constructor(options: DownloadsOptions) {
@@ -64,13 +65,13 @@ export class Downloads {
     const headers = uris.map((uri, index) => [...qualifiers.headersFor(index, uri)])
     const key = JSON.stringify([digestFunction.name, uris, qualifiers.identifying, headers])
     const limitMs = Math.min(timeoutMs ?? Infinity, this.#options.timeoutMs)
-    const clients = this.#clients.get(key)?.add(client) ?? new Set([client])
-    const flight = this.#flights.run(key, () => {
-      this.#clients.set(key, clients)
-      return this.#firstOf(request, { limitMs, clients }, call).finally(() => this.#clients.delete(key))
-    })
+    // Nothing of the call stays with a download that goes on without it.
+    const { instanceName, log } = call
+    const outcome = this.#flights.run(key, { client, signal: call.signal }, (clients, signal) =>
+      this.#firstOf(request, { limitMs, clients, signal, instanceName, log }),
+    )
     this.#turns.joined()
-    return unlessAborted(flight, call.signal)
+    return outcome
   }
 
   close(): Promise<void> {
@@ -78,13 +79,24 @@ export class Downloads {
     return this.#options.downloader.close()
   }
 
-  async #firstOf(request: Request, { limitMs, clients }: Flight, { instanceName, log }: Call): Promise<FetchOutcome> {
+  #makeWay(): void {
+    if (this.#turns.hasWaiting) this.#flights.endAbandoned()
+  }
+
+  async #firstOf(request: Request, flight: Flight): Promise<FetchOutcome> {
+    const { limitMs, clients, instanceName, log } = flight
     const late = new AbortController()
     const text = `the content could not be downloaded in ${limitMs / 1000} s`
     const timer = guardedTimeout(() => late.abort(new StatusError('DEADLINE_EXCEEDED', text)), limitMs)
-    const call = internalCall({ signal: AbortSignal.any([late.signal, this.#closing.signal]), instanceName, log })
+    const call = internalCall({
+      signal: AbortSignal.any([late.signal, flight.signal, this.#closing.signal]),
+      instanceName,
+      log,
+    })
     try {
-      const release = await outside(this.#turns.acquire('a turn to download', call.signal, clients))
+      const turn = this.#turns.acquire('a turn to download', call.signal, clients)
+      this.#makeWay()
+      const release = await outside(turn)
       try {
         return { kind: 'found', record: await this.#tryEach(request, call) }
       } finally {

@@ -230,6 +230,49 @@ t.test('equal requests share one download, which goes on when its client is gone
   t.equal(requests.length, 1)
 })
 
+t.test(
+  'downloads that were given up hold no turn that others wait for, and begin again when asked for again',
+  async (t) => {
+    const waiting: ServerResponse[] = []
+    const slow = await origin(t, (_, response) => {
+      response.writeHead(200).write('slow ')
+      waiting.push(response)
+    })
+    const fast = await origin(t, (_, response) => void response.end('content'))
+    const { client, missing } = await assetServer(t, { download: { ...from(slow.port, fast.port), max_concurrent: 2 } })
+    const fetch = (uri: string) => client.unary(`${FETCH}/FetchBlob`, { uris: [uri] })
+    /** Asks for what the slow origin has, and gives up once `meanwhile` is done. */
+    const givenUp = async (meanwhile: () => Promise<unknown>) => {
+      const began = waiting.length
+      const { response, cancel } = fetch(`${slow.url}/a`)
+      const ended = t.rejects(response)
+      await until(() => waiting.length > began)
+      const other = await meanwhile()
+      cancel()
+      await ended
+      return other
+    }
+    await givenUp(async () => {})
+    t.match(await fetch(`${fast.url}/f`).response, { status: { code: 0 } })
+    await until(() => waiting[0]?.destroyed === true)
+    const queued = await givenUp(async () => {
+      const { response } = fetch(`${fast.url}/other`)
+      // It waits once a call that came later has been answered.
+      await missing(Buffer.alloc(1))
+      return { response }
+    })
+    t.match(
+      await (queued as { response: Promise<object> }).response,
+      { status: { code: 0 } },
+      'it waited before the other was given up',
+    )
+    const again = fetch(`${slow.url}/a`)
+    await until(() => waiting.length === 3)
+    waiting[2]?.end('content')
+    t.match(await again.response, { status: { code: 0 } })
+  },
+)
+
 t.test('slow origins of one client do not stop the downloads of another', async (t) => {
   const waiting: ServerResponse[] = []
   const slow = await origin(t, (_, response) => void waiting.push(response))
