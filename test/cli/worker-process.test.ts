@@ -2,12 +2,14 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import t from 'tap'
 import { Digest } from '../../src/reapi/digest.js'
 import { found } from '../until.js'
-import { execute, REAPI, SHA256, start } from './worker-server.js'
+import { config, execute, REAPI, SHA256, start } from './worker-server.js'
 
 t.setTimeout(180_000)
 
 t.test('a worker of a server is another process, which uses the files of that server', async (t) => {
-  const running = await start(t)
+  // A worker of root copies inputs that no other store has.
+  const slow = "slow: { filesystem: { content_path: '$REMEXEC_DATA/s', temp_path: '$REMEXEC_DATA/st' } }"
+  const running = await start(t, config.replace('slow: { noop: {} }', slow))
   const pid = await running.workerPid()
   const large = Buffer.alloc(300_000, 'large')
   const small = Buffer.from('small')

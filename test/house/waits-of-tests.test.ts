@@ -2,6 +2,7 @@ import t from 'tap'
 import { findingsIn } from './findings.js'
 
 const UNTIL = /use until, found or during/
+const TURNS = /A wait of so many turns/
 const SLEEP = /A sleep is too short/
 const TIME = /Time that a loaded machine takes/
 const MEMORY = /use test\/held-memory/
@@ -14,6 +15,8 @@ const REFUSED: readonly (readonly [what: string, text: string, said: RegExp])[] 
   ['one that waits afterwards', 'do {\n  await turn()\n} while (!isSo())', UNTIL],
   ['one without a condition', 'for (;;) await turn()', UNTIL],
   ['one that counts for nothing', 'for (let count = 0; ; count++) await turn(count)', UNTIL],
+  ['a wait of so many turns', 'for (let turn = 0; turn < 100 && !isSo(); turn++) await turn()', TURNS],
+  ['the same the other way round', 'for (let turn = 0; !isSo() && turn < 100; turn++) {\n  await turn()\n}', TURNS],
   ['a sleep', "import { setTimeout } from 'node:timers/promises'\n\nawait setTimeout(5)", SLEEP],
   ['a sleep of another name', "import { setImmediate, setTimeout as pause } from 'node:timers/promises'", SLEEP],
   ['a timer', 'await new Promise((resolve) => setTimeout(resolve, 5))', SLEEP],

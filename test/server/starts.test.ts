@@ -16,6 +16,7 @@ const serve = async (t: Test) => {
   let turn = 0
   let isOver = false
   const count = async (): Promise<void> => {
+    // biome-ignore lint/plugin: counts until the test is over
     for (; !isOver && turn < MAX_TURNS; turn++) await setImmediate()
   }
   void count()

@@ -186,6 +186,7 @@ export class ContractDouble implements Store {
 
   /** From now on each call is a fault. Returns all faults, once streams and files had time to close. */
   async end(): Promise<readonly string[]> {
+    // biome-ignore lint/plugin: what is not closed by then is the fault that is told
     for (let turn = 0; turn < TURNS_TO_CLOSE && this.#open.size > 0; turn++) await setImmediate()
     this.#isClosed = true
     for (let turn = 0; turn < TURNS_AFTER_CLOSE; turn++) await setImmediate()

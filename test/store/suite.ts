@@ -10,6 +10,7 @@ import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { getBytes, keep, missingOf, putBytes, type Store } from '../../src/store/contract/store.js'
 import { join } from '../../src/stream/join.js'
 import { WHOLE } from '../../src/stream/path.js'
+import { until } from '../until.js'
 import {
   bytesOf,
   call,
@@ -83,10 +84,10 @@ export const storeSuite = (t: Test, options: SuiteOptions): void => {
       const descriptors = await openDescriptors()
       const open = await options.open(t)
       await work(sparing(t), open)
-      await eventually(async () => (await open.leftovers?.())?.length ?? 0, 0)
+      await until(async () => ((await open.leftovers?.())?.length ?? 0) === 0, 'no leftovers')
       t.same((await open.leftovers?.()) ?? [], [], 'leaves nothing behind')
       await open.close()
-      t.ok((await eventually(openDescriptors, descriptors)) <= descriptors, 'leaves no file open')
+      await until(async () => (await openDescriptors()) <= descriptors, 'that no file is left open')
     })
   }
 
@@ -737,13 +738,3 @@ const bufferedBytes = (stage: Readable | Writable): number =>
 
 /** Open files, sockets and the like of this process. */
 const openDescriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length
-
-/** Asks until the answer is at most `wanted`, while the event loop closes descriptors. Returns the last answer. */
-const eventually = async (ask: () => Promise<number>, wanted: number): Promise<number> => {
-  let answer = await ask()
-  for (let i = 0; i < 500 && answer > wanted; i++) {
-    await setImmediate()
-    answer = await ask()
-  }
-  return answer
-}

@@ -10,6 +10,7 @@ const turnsOf = async (turns: PerTurn, count: number, begun: number[]): Promise<
     else turns.wait(() => begun.push(piece))
   }
   const perTurn = [begun.length]
+  // biome-ignore lint/plugin: at least one piece begins in each turn
   for (let turn = 0; begun.length < count && turn < count; turn++) {
     const before = begun.length
     await setImmediate()

@@ -246,12 +246,11 @@ t.test(
     await unharmed(12)
     const windows = requests.map((_, count) => frame(FrameType.WINDOW_UPDATE, 0, 2 * count + 1, uint32(2 ** 22)))
     attacker.write(frame(FrameType.WINDOW_UPDATE, 0, 0, uint32(2 ** 30)), ...windows)
-    let answered = 0
-    for (let next = 0; answered < asked && !attacker.isClosed; ) {
-      for (; next < attacker.heard.length; next++)
-        if (attacker.heard[next]?.fields['grpc-status'] === '0') answered += 1
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+    const answered = (): number => attacker.heard.filter(({ fields }) => fields['grpc-status'] === '0').length
+    await until(
+      () => answered() === asked || attacker.isClosed,
+      () => `${answered()} answers`,
+    )
     t.equal(begun.answers, asked)
     attacker.destroy()
   },

@@ -13,6 +13,7 @@ import { UploadOrder } from '../../../../src/store/contract/upload-order.js'
 import type { Blob } from '../../../../src/stream/blob/blob.js'
 import type { Range } from '../../../../src/stream/path.js'
 import { unlessAborted } from '../../../../src/work/deadline.js'
+import { during, until } from '../../../until.js'
 import { bytesOf, call, digestOf, get, isPresent } from '../../blobs.js'
 import { memoryStore } from '../../build.js'
 import { crashed } from '../filesystem/crashed.js'
@@ -164,16 +165,10 @@ class Server {
 
   /** The answer, with time passing while it waits. */
   async while<T>(work: Promise<T>): Promise<T> {
-    let isOver = false
-    const end = (): void => {
-      isOver = true
-    }
-    work.then(end, end)
-    for (let turn = 0; !isOver && turn < 5000; turn++) {
-      await setImmediate()
-      if (turn % 20 === 19) this.clock.advance(1000)
-    }
-    return work
+    let turn = 0
+    return during(work, () => {
+      if (++turn % 20 === 0) this.clock.advance(1000)
+    })
   }
 }
 
@@ -219,10 +214,12 @@ const run = async (folder: string, steps: readonly Step[]): Promise<void> => {
   if (server.waiting > 0) met.waitedAtEnd += 1
   slowCas.mode = 'works'
   slowAc.mode = 'works'
-  // So many because a disk with other work takes long for what a minute of this clock has to read.
-  for (let minute = 0; minute < 200 && server.waiting > 0; minute++) await server.pass(60)
+  await until(async () => {
+    if (server.waiting > 0) await server.pass(60)
+    return server.waiting === 0
+  }, 'an empty queue')
   const lost = (server.cas?.usage().lostCount ?? 0) + (server.ac?.usage().lostCount ?? 0)
-  if (server.waiting > 0 || lost > 0) throw new Error(`${server.waiting} wait, ${lost} are lost`)
+  if (lost > 0) throw new Error(`${lost} are lost`)
   for (const number of server.acknowledged) if (!(await has(number))) throw new Error(`blob ${number} is not in slow`)
   for (const [action, text] of server.results) {
     const found = (await get(await memoryOf(slowAc), keyOf(action))).toString()
