@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
+import { until } from '../until.js'
 import { DEFAULT, type Program, program, start } from './program.js'
 
 // A server that has no free descriptor, and one whose periodic tasks fail: neither may end.
@@ -248,6 +249,6 @@ t.test('a connection that cannot be accepted is a line in the log', async (t) =>
   server.child.kill('SIGUSR2')
   for (const code of ['EMFILE', 'ENFILE', 'ECONNABORTED'])
     await server.hears(new RegExp(`warn +a connection could not be accepted.*${code}`))
-  t.equal((await fetch(`http://127.0.0.1:${port}/status/ready`)).status, 200)
+  await until(async () => (await fetch(`http://127.0.0.1:${port}/status/ready`)).status === 200, 'a ready server')
   await stops(t, server)
 })

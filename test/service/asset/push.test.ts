@@ -67,7 +67,7 @@ t.test('content that is absent cannot be pushed, nor content that refers to what
   const [content, other] = [random(10), random(20)]
   t.match(await failure(pushBlob({ uris: [URN], blobDigest: digestOf(content) })), {
     code: 'FAILED_PRECONDITION',
-    message: /upload them first/,
+    message: /upload first/,
   })
   await upload(content)
   const request = { uris: [URN], blobDigest: digestOf(content), referencesBlobs: [digestOf(other)] }

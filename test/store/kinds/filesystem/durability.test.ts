@@ -12,7 +12,7 @@ import { loader, programOf } from './program.js'
 const run = promisify(execFile)
 
 /** Writers are killed until their stores have done every kind of background work. */
-const KILLS_MAX = 12
+const KILLS_MAX = 40
 
 t.test('kill -9 during uploads keeps acknowledged blobs, and none is truncated', async (t) => {
   for (const durability of ['process_exit', 'power_loss'] as const) {
