@@ -1,5 +1,6 @@
 import { StatusError } from '../../../base/status-error.js'
 import { ZstdDecoder, zstdCompress } from '../../../stream/compression/zstd.js'
+import { MAX_FRAME_HEADER_BYTES, parseZstdFrame } from '../../../stream/compression/zstd-frame.js'
 import type { Range } from '../../../stream/path.js'
 import { uncompressLz4 } from './blocks.js'
 import { checkCrc, corrupt, type Header, LENGTH_PREFIX_BYTES, type RecordHead } from './container.js'
@@ -70,7 +71,10 @@ export class IdentityExtraction implements Extraction {
   }
 
   #decode(head: RecordHead, payload: Buffer): Iterable<Buffer> {
-    if (this.#frames !== undefined) return this.#frames.decode(frameBytes(head, payload))
+    if (this.#frames !== undefined) {
+      if (head.kind !== 'raw') checkWindow(payload, this.#header)
+      return this.#frames.decode(frameBytes(head, payload))
+    }
     return [head.kind === 'raw' ? payload : uncompressLz4(payload)]
   }
 
@@ -117,6 +121,13 @@ const undecodable = (_reason: string, cause: unknown): StatusError => corrupt('a
 /** The zstd bytes of a record, without the length before a block. */
 const frameBytes = (head: RecordHead, payload: Buffer): Buffer =>
   head.kind === 'raw' ? payload : payload.subarray(LENGTH_PREFIX_BYTES)
+
+/** A frame that this store made has no larger window than its block, so that a read of it takes no more. */
+const checkWindow = (payload: Buffer, { blockBytes }: Header): void => {
+  const frame = parseZstdFrame(payload.subarray(LENGTH_PREFIX_BYTES, LENGTH_PREFIX_BYTES + MAX_FRAME_HEADER_BYTES))
+  if (frame?.kind !== 'content' || frame.windowBytes <= blockBytes) return
+  throw corrupt(`a block needs a window of ${frame.windowBytes} bytes, expected at most ${blockBytes}`)
+}
 
 /** Validates the claimed length of a block, because memory is allocated for it. */
 const blockLength = (head: RecordHead, payload: Buffer, { algorithm, blockBytes }: Header): number => {

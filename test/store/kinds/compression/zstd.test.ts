@@ -5,6 +5,7 @@ import type { Zstd } from '../../../../src/config/config.js'
 import { putBytes, type Store } from '../../../../src/store/contract/store.js'
 import { encodeHeader, encodeRecordHead } from '../../../../src/store/kinds/compression/container.js'
 import { compression } from '../../../../src/store/kinds/compression/kind.js'
+import { RecordWriter } from '../../../../src/store/kinds/compression/record-writer.js'
 import type { Blob } from '../../../../src/stream/blob/blob.js'
 import { CompressContext, CompressParameter, compressBound } from '../../../../src/stream/compression/libzstd.js'
 import { bytesOf, call, cut, digestOf, get, isPresent, put } from '../../blobs.js'
@@ -265,6 +266,30 @@ t.test('a block that decodes to another length than it claims is damage', async 
     await rejects(t, get(store, digest), 'DATA_LOSS')
     t.notOk(await isPresent(backend, digest), `${claimedBytes}`)
   }
+})
+
+t.test('a block whose frame needs a larger window than the block is not decoded', async (t) => {
+  const backend = await memoryStore()
+  const store = await zstdStore(backend)
+  const bytes = Buffer.alloc(BLOCK, 'a')
+  const digest = digestOf(bytes)
+  const stored = (made: Buffer): Buffer => {
+    const records = new RecordWriter({ algorithm: 'zstd', blockBytes: BLOCK })
+    const length = Buffer.alloc(4)
+    length.writeUInt32LE(BLOCK)
+    return Buffer.concat([
+      ...records.begin(),
+      ...records.markedRecord(0, 'compressed', length, made),
+      ...records.end(BLOCK),
+    ])
+  }
+  await putBytes(backend, digest, stored(frame(bytes)), call)
+  t.ok((await get(store, digest)).equals(bytes))
+  // A window of 8 MiB, and one block that repeats a byte.
+  const wide = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 13 << 3, 0x03, 0x00, 0x08, 0x61])
+  t.ok((await unpack(wide)).equals(bytes), 'which is the blob')
+  await putBytes(backend, digest, stored(wide), call)
+  await t.rejects(get(store, digest), { message: /needs a window of 8388608 bytes, expected at most 65536/ })
 })
 
 t.test('an unknown format is DATA_LOSS and then a miss', async (t) => {
