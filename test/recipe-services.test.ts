@@ -22,7 +22,9 @@ for (const file of [...filesIn('deploy/recipes'), ...filesIn('deploy/chart/confi
   if (file.endsWith('/worker.json5')) continue
   t.test(`${file} serves each service of the schema, or says why not`, async (t) => {
     const text = readFileSync(`${root}${file}`, 'utf8')
-    const { config, problems } = parseConfig(text, file, { env: { HOME: '/home/somebody' } })
+    const { config, problems } = parseConfig(text, file, {
+      env: { HOME: '/home/somebody', REMEXEC_OIDC_SECRET: 'secret' },
+    })
     if (config === undefined) throw new Error(JSON.stringify(problems))
     const served = new Set(
       config.servers.flatMap(({ services }) =>

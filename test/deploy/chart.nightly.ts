@@ -8,7 +8,7 @@ import { freePorts, startBackend } from '../store/remote/backend.js'
 import { Authority } from '../tls/authority.js'
 import { untilSo } from '../until.js'
 
-// For changes in: deploy/chart
+// For changes in: deploy/chart, deploy/recipes/company
 
 t.setTimeout(300_000)
 
@@ -194,12 +194,35 @@ t.test('values that the chart does not know, or cannot serve, are refused', { sk
     ['server.casSize=lots', /casSize/],
     ['server.replicas=3', /needs config\.server/],
     ['tls.enabled=true', /tls\.secretName is needed/],
+    ['auth.enabled=false,auth.identity.jwt[0].issuer=a', /auth\.identity and auth\.access need auth\.enabled/],
   ] as const) {
     const { code, output } = await render(t, [value])
     t.not(code, 0, value)
     t.match(output, words)
   }
 })
+
+t.test(
+  'the values of the recipe company: Kubernetes takes them, and validate finds nothing to say',
+  { skip },
+  async (t) => {
+    const folder = await scratchFolder(t)
+    const values = join(root, 'deploy/recipes/company/chart-values.yaml')
+    const { code, output } = await render(t, [], CHART, '--values', values)
+    t.equal(code, 0) || t.comment(output)
+    const conforming = await conforms(t, output)
+    t.equal(conforming.code, 0) || t.comment(conforming.output)
+    for (const part of ['server', 'scheduler', 'worker']) {
+      const file = join(folder, `${part}.json5`)
+      const text = configOf(output, part)
+      if (part !== 'worker') t.notMatch(text, /\/\/ chart:/, `${part}: every value has its place`)
+      await writeFile(file, text, { mode: 0o600 })
+      const env = { ...cleanEnv(folder), OIDC_SECRET: 'a-secret', REMEXEC_TOKEN: 'a-token', REMEXEC_SCHEME: 'grpcs' }
+      const valid = await run(process.execPath, [join(root, 'dist/cli.js'), 'validate', file], folder, env)
+      t.match(valid.output, /valid \(0 errors, 0 warnings\)/, part)
+    }
+  },
+)
 
 t.test('with TLS the probes of server and scheduler speak it, and the notes say so', { skip }, async (t) => {
   const values = ['tls.enabled=true', 'tls.secretName=cert']

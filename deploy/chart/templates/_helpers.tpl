@@ -141,7 +141,7 @@ spec:
     {{- end }}
 {{- end }}
 
-{{- /* The text of a part's configuration. Takes root and part. Comments that begin with `chart:` are where TLS and tokens go. */ -}}
+{{- /* The text of a part's configuration. Takes root and part. Comments that begin with `chart:` are where values go. */ -}}
 {{- define "remexec.config" -}}
 {{- $values := .root.Values }}
 {{- $own := get $values.config .part }}
@@ -156,19 +156,40 @@ spec:
 {{- if $values.auth.enabled }}
 {{- $text = replace "// chart: token" "headers: { authorization: 'Bearer ${REMEXEC_TOKEN}' }," $text }}
 {{- $rules := list }}
+{{- /* An issuer of auth.identity could sign the name of a group too. */ -}}
+{{- $byToken := list "token" }}
+{{- $identity := dict "tokens_file" "/tokens/tokens" }}
 {{- if eq .part "server" }}
 {{- $rules = list
-  (dict "groups" (list "clients") "may" $values.auth.clientsMay)
-  (dict "groups" (list "fleet") "may" (list "read_cas" "write_cas" "read_ac" "write_ac"))
-  (dict "groups" (list "operators") "may" (list "administer")) }}
+  (dict "by" $byToken "groups" (list "clients") "may" $values.auth.clientsMay)
+  (dict "by" $byToken "groups" (list "fleet") "may" (list "read_cas" "write_cas" "read_ac" "write_ac"))
+  (dict "by" $byToken "groups" (list "operators") "may" (list "administer")) }}
+{{- $rules = concat $rules $values.auth.access }}
+{{- $identity = merge $identity $values.auth.identity }}
 {{- else if eq .part "scheduler" }}
 {{- /* Servers forward executions of callers that they have identified, and ask for the queue that their pages show; only they reach that port (NetworkPolicy). */ -}}
 {{- $rules = list
   (dict "anonymous" true "may" (list "execute" "administer"))
-  (dict "groups" (list "fleet") "may" (list "work")) }}
+  (dict "by" $byToken "groups" (list "fleet") "may" (list "work")) }}
 {{- end }}
-{{- $security := dict "identity" (dict "tokens_file" "/tokens/tokens") "access" $rules }}
+{{- $security := dict "identity" $identity "access" $rules }}
 {{- $text = replace "// chart: security" (printf "security: %s," (toJson $security)) $text }}
+{{- else if or $values.auth.identity $values.auth.access }}
+{{- fail "auth.identity and auth.access need auth.enabled=true" }}
+{{- end }}
+{{- with $values.pages.address }}
+{{- $text = replace "// chart: pages" (printf "address: %s," (toJson .)) $text }}
+{{- end }}
+{{- if $values.bucket }}
+{{- /* The disk in front of the bucket. One server writes there, so results in it do not change by others. */ -}}
+{{- $cas := dict "backend" (dict "experimental_cloud_object_store" (merge (dict "key_prefix" "cas/") $values.bucket)) }}
+{{- $cas = merge $cas (dict "eviction_policy" (dict "max_seconds" "10m" "max_count" 1000000)) }}
+{{- $ac := merge (dict "key_prefix" "ac/") $values.bucket }}
+{{- $behind := "when_slow_is_away: 'serve_fast', acknowledge: 'fast'" }}
+{{- $text = replace "// chart: disk" "fast_slow: { fast: {" $text }}
+{{- $text = replace "// chart: bucket cas" (printf "}, slow: { existence_cache: %s }, %s }," (toJson $cas) $behind) $text }}
+{{- $ac = printf "}, slow: { experimental_cloud_object_store: %s }, action_result_max_age_s: 0, %s }," (toJson $ac) $behind }}
+{{- $text = replace "// chart: bucket ac" $ac $text }}
 {{- end }}
 {{- $text }}
 {{- end }}
