@@ -96,7 +96,7 @@ const mayImport = {
   builds: ['proto', 'files', ...common],
   misses: ['content', 'store/contract', 'stream', 'reapi', 'proto', ...common],
   health: ['work', 'log', 'base'],
-  admin: ['scheduler/scheduler', 'http', 'log', 'base'],
+  admin: ['scheduler/scheduler', 'http', 'rpc', 'log', 'base'],
   metrics: ['store/contract/meter', 'proto', 'ledger', 'base'],
   otlp: ['metrics', 'tls', 'files', 'work', 'rpc', 'log', 'base'],
   command: [
@@ -117,6 +117,7 @@ const mayImport = {
     'proto',
     'assembly',
     'pages/server/client-lines',
+    'scheduler/scheduler',
     'otlp',
     'security',
     'config',

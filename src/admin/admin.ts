@@ -1,9 +1,13 @@
 import type { Readable } from 'node:stream'
+import type { Clock } from '../base/clock.js'
 import { codeName, StatusError } from '../base/status-error.js'
 import { askedBy } from '../http/answer.js'
 import type { Log } from '../log/log.js'
-import type { Scheduler, SchedulerOverview } from '../scheduler/scheduler.js'
+import type { Visitor } from '../rpc/gate.js'
+import type { Scheduler, SchedulerOperator, SchedulerOverview } from '../scheduler/scheduler.js'
 import { Diagnostics } from './diagnostics.js'
+import { json, numberOf, of, withTimes } from './json.js'
+import type { ProcessFacts } from './process-facts.js'
 import { WorkerForms } from './worker-forms.js'
 
 export interface AdminAnswer {
@@ -19,6 +23,8 @@ export interface AdminRequest {
   readonly target: string
   /** Who asks, for the log. */
   readonly by: Readonly<Record<string, string>>
+  /** Undefined if access is not restricted. */
+  readonly visitor: Visitor | undefined
 }
 
 export interface AdminHandler {
@@ -31,7 +37,9 @@ export interface AdminHandler {
  * cannot make a browser send these.
  *
  *   GET    {path}                                   workers, queue and failed actions of every scheduler, also of those elsewhere
- *   PUT    {path}/drain?scheduler=S&worker=W        drain: the workers get no new actions
+ *   GET    {path}/status                            version, health, stores and counts of this process
+ *   GET    {path}/builds?limit=50                   the latest builds that the caller may see
+ *   PUT    {path}/drain?scheduler=S&worker=W        drain: the workers get no new actions; of all schedulers without S
  *   DELETE {path}/drain?scheduler=S&worker=W        end the drain
  *   DELETE {path}/operation?name=NAME               cancel an operation
  *   POST   {path}/form/drain, {path}/form/undrain   the same from the status page, with its token
@@ -43,17 +51,23 @@ export interface AdminHandler {
 export class Admin {
   /** Set once they are built, which is after the listener has started. */
   schedulers: ReadonlyMap<string, Scheduler> = new Map()
+  /** Set with them. */
+  facts: ProcessFacts | undefined
   readonly #log: Log
+  readonly #clock: Clock
   readonly #diagnostics = new Diagnostics()
 
-  constructor(log: Log) {
+  constructor(log: Log, clock: Clock) {
     this.#log = log
+    this.#clock = clock
   }
 
   pages(path: string): ReadonlyMap<string, AdminHandler> {
     const below = path.replace(/\/$/, '')
     return new Map([
       [path, handler(['GET', 'HEAD'], () => this.#overview())],
+      [`${below}/status`, handler(['GET', 'HEAD'], () => this.#status())],
+      [`${below}/builds`, handler(['GET', 'HEAD'], (query, asked) => this.#builds(query, asked))],
       [
         `${below}/drain`,
         handler(['PUT', 'DELETE'], async (query, { method, by }) => this.#drain(query, method === 'PUT', by)),
@@ -104,28 +118,57 @@ export class Admin {
 
   async #overview(): Promise<object> {
     await this.refresh()
-    return { schedulers: withTimes(Object.fromEntries(this.overviews())) }
+    return withTimes({ nowMs: this.#clock.now(), schedulers: Object.fromEntries(this.overviews()) }) as object
+  }
+
+  async #status(): Promise<object> {
+    const facts = this.#known()
+    await this.refresh()
+    const schedulers = Object.fromEntries([...this.overviews()].map(([name, overview]) => [name, countsOf(overview)]))
+    return withTimes({ ...facts.status(), schedulers }) as object
+  }
+
+  async #builds(query: URLSearchParams, { visitor }: AdminRequest): Promise<object> {
+    const limit = numberOf(query, 'limit', { least: 1, most: MAX_BUILDS, otherwise: DEFAULT_BUILDS })
+    const all = await this.#known().builds((instance) => visitor === undefined || visitor.may('read_ac', instance))
+    const builds = [...all].sort((a, b) => b.startedMs - a.startedMs).slice(0, limit)
+    return withTimes({ count: all.length, builds }) as object
+  }
+
+  #known(): ProcessFacts {
+    if (this.facts === undefined) throw new StatusError('UNAVAILABLE', 'the server is starting: ask again soon')
+    return this.facts
   }
 
   #drain(query: URLSearchParams, isDrained: boolean, by: AdminRequest['by']): object {
-    const scheduler = of(query, 'scheduler')
     const wanted = of(query, 'worker')
-    const operator = this.schedulers.get(scheduler)?.operator
-    if (operator === undefined && this.schedulers.has(scheduler))
-      throw new StatusError('NOT_FOUND', `scheduler ${scheduler} has no workers here, ask the server that has`)
-    if (operator === undefined) throw notFound(`scheduler ${scheduler}`, [...this.schedulers.keys()])
-    const known = operator.overview().workers
-    const workers = known
-      .filter(({ id, name }) => matches(wanted, id) || matches(wanted, name))
-      .map(({ id }) => id)
-      .filter((id) => (isDrained ? operator.drainWorker(id) : operator.undrainWorker(id)))
+    const workers = this.#schedulersOf(query).flatMap(([scheduler, operator]) =>
+      operator
+        .overview()
+        .workers.filter(({ id, name }) => matches(wanted, id) || matches(wanted, name))
+        .filter(({ id }) => (isDrained ? operator.drainWorker(id) : operator.undrainWorker(id)))
+        .map(({ id }) => ({ scheduler, worker: id })),
+    )
     if (workers.length === 0) {
-      const names = known.map(({ id }) => id)
-      throw notFound(`worker ${wanted}${isDrained ? '' : ' that was drained here'}`, names)
+      const known = this.#schedulersOf(query).flatMap(([, operator]) => operator.overview().workers.map(({ id }) => id))
+      throw notFound(`worker ${wanted}${isDrained ? '' : ' that was drained here'}`, known)
     }
     const what = `an operator ${isDrained ? 'drained a worker' : 'ended the drain of a worker'}`
-    for (const worker of workers) this.#log.info(what, { scheduler, worker, ...by })
-    return { workers, isDrained }
+    for (const drained of workers) this.#log.info(what, { ...drained, ...by })
+    return { workers: workers.map(({ worker }) => worker), isDrained }
+  }
+
+  /** Those with workers here; only the named one if the query names one. */
+  #schedulersOf(query: URLSearchParams): readonly (readonly [string, SchedulerOperator])[] {
+    const name = query.get('scheduler') ?? ''
+    if (name !== '' && !this.schedulers.has(name)) throw notFound(`scheduler ${name}`, [...this.schedulers.keys()])
+    const asked = [...this.schedulers].filter(([one]) => name === '' || one === name)
+    const found = asked.flatMap(([one, { operator }]) => (operator === undefined ? [] : [[one, operator] as const]))
+    if (found.length > 0) return found
+    const what = name === '' ? 'this server' : `scheduler ${name}`
+    const elsewhere = asked.flatMap(([, scheduler]) => scheduler.elsewhere?.overview().elsewhere?.address ?? [])
+    const where = elsewhere.length === 0 ? 'the server that has' : elsewhere.join(' or ')
+    throw new StatusError('NOT_FOUND', `${what} has no workers here, ask ${where}`)
   }
 
   async #cancel(query: URLSearchParams, { by }: AdminRequest): Promise<object> {
@@ -140,6 +183,23 @@ export class Admin {
       return { cancelled: name }
     }
     throw new StatusError('NOT_FOUND', `there is no operation ${name}`)
+  }
+}
+
+const DEFAULT_BUILDS = 50
+const MAX_BUILDS = 10_000
+
+const countsOf = ({ workers, queued, failed, elsewhere }: SchedulerOverview): object => {
+  const sum = (count: (worker: SchedulerOverview['workers'][number]) => number): number =>
+    workers.reduce((total, worker) => total + count(worker), 0)
+  return {
+    workers: workers.length,
+    connected: workers.filter(({ state }) => state === 'connected').length,
+    running: sum(({ running }) => running),
+    places: workers.some(({ places }) => places === null) ? null : sum(({ places }) => places ?? 0),
+    queued,
+    failed: failed.length,
+    ...(elsewhere && { elsewhere }),
   }
 }
 
@@ -173,6 +233,7 @@ const HTTP_STATUS: ReadonlyMap<string, number> = new Map([
   ['NOT_FOUND', 404],
   ['ABORTED', 409],
   ['FAILED_PRECONDITION', 503],
+  ['UNAVAILABLE', 503],
 ])
 
 /** `*` in a pattern stands for any characters. */
@@ -188,40 +249,6 @@ const matches = (pattern: string, text: string): boolean => {
     at = found + part.length
   }
   return true
-}
-
-/** Points in time, which people read as text: `queuedAt` in place of `queuedMs`. */
-const TIMES = new Map([
-  ['queuedMs', 'queuedAt'],
-  ['startedMs', 'startedAt'],
-  ['endedMs', 'endedAt'],
-  ['sinceMs', 'since'],
-  ['heardMs', 'heardAt'],
-])
-
-const withTimes = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withTimes)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => {
-      const name = TIMES.get(key)
-      return name !== undefined && typeof inner === 'number'
-        ? [name, new Date(inner).toISOString()]
-        : [key, withTimes(inner)]
-    }),
-  )
-}
-
-const json = (status: number, content: object): AdminAnswer => ({
-  status,
-  contentType: 'application/json; charset=utf-8',
-  body: `${JSON.stringify(content, null, 1)}\n`,
-})
-
-const of = (query: URLSearchParams, key: string): string => {
-  const value = query.get(key) ?? ''
-  if (value === '') throw new StatusError('INVALID_ARGUMENT', `expected ?${key}=...`)
-  return value
 }
 
 const notFound = (what: string, known: readonly string[]): StatusError =>

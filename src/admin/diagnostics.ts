@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { writeHeapSnapshot } from 'node:v8'
 import { memoryUsage } from '../base/memory-usage.js'
 import { StatusError } from '../base/status-error.js'
+import { numberOf } from './json.js'
 
 const DEFAULT_S = 10
 /** Connections over HTTP/1 last a minute. */
@@ -27,7 +28,7 @@ export class Diagnostics {
 
   /** Where the processor time goes, as a `.cpuprofile`. Ends early when the operator goes. */
   profile(query: URLSearchParams, signal: AbortSignal): Promise<Taken> {
-    const seconds = secondsOf(query)
+    const seconds = numberOf(query, 'seconds', { least: 1, most: MAX_S, otherwise: DEFAULT_S })
     return this.#alone('a profile', async () => {
       const session = new Session()
       session.connect()
@@ -79,13 +80,6 @@ export class Diagnostics {
       this.#busyWith = undefined
     }
   }
-}
-
-const secondsOf = (query: URLSearchParams): number => {
-  const text = query.get('seconds') ?? String(DEFAULT_S)
-  const seconds = Number(text)
-  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= MAX_S) return seconds
-  throw new StatusError('INVALID_ARGUMENT', `seconds=${text}: expected a whole number from 1 to ${MAX_S}`)
 }
 
 /** V8 needs about the size of the heap again for its graph. */

@@ -9,12 +9,12 @@ import { addressText } from '../config/value/address.js'
 import { DirectoryTrees } from '../content/directory-trees.js'
 import { startFindings } from '../doctor/doctor.js'
 import type { ReloadedFiles } from '../files/reloaded-files.js'
-import { askedBy, page } from '../http/answer.js'
-import { type HttpRequest, pageRoute, type Route } from '../http/request.js'
 import { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
 import { type SecretLearner, unhiddenSecrets } from '../log/secrets.js'
 import type { OtlpSettings } from '../otlp/settings.js'
+import { RecentRows } from '../pages/builds/recent-rows.js'
+import { RequestGroups } from '../pages/builds/request-groups.js'
 import type { Site } from '../pages/site.js'
 import { requestFacts } from '../proto/request-metadata.js'
 import type { Gate } from '../rpc/gate.js'
@@ -35,7 +35,9 @@ import { asKeyed } from '../store/view/keyed.js'
 import { zstdFailure } from '../stream/compression/libzstd.js'
 import { expiryMs, openListenerTls } from '../tls/listener-tls.js'
 import { LATE, within } from '../work/deadline.js'
+import { inBackground } from '../work/in-background.js'
 import { Resources } from '../work/resources.js'
+import { adminRoutes } from './admin-routes.js'
 import { openBuilds } from './builds.js'
 import { DrainTime } from './drain-time.js'
 import { hashClientsOf, httpCaches, startingHttpCaches } from './http-caches.js'
@@ -45,6 +47,7 @@ import { connectionsOf, limitsOf } from './listener-limits.js'
 import { type LogOutput, Observation } from './observation.js'
 import { warnOfOtherFolders } from './other-folders.js'
 import { linkOfActions, ofPeople, openSite, pagesOf, WORKERS_ADDRESS } from './pages.js'
+import { processFacts } from './process-facts.js'
 import { needRestart } from './reload.js'
 import { type ServedServer, serviceThreadsOf, Threaded } from './service-threads.js'
 import { type Parts, resultsOf, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
@@ -138,7 +141,7 @@ const start = async (
   resources.add('service threads', () => threaded?.stop())
   const allConnections = await connectionsOf(config.servers, log)
   const listeners = new Map<string, Listener>()
-  const admin = new Admin(log)
+  const admin = new Admin(log, clock)
   const sites = new Map<string, Site>()
   for (const server of config.servers) {
     const gate = gateOf(server, security, [])
@@ -207,7 +210,12 @@ const start = async (
   admin.schedulers = schedulers
   const parts: Parts = { ...shared, scheduler: (name) => existing(schedulers, name) }
   const served = new Map<string, ServedServer>()
-  const pages = pagesOf(config, parts, () => admin.overviews())
+  const requests = new RequestGroups(records)
+  const recent = new RecentRows({ builds: shared.builds, requests })
+  inBackground(recent.prepare(), log, 'preparing the list of builds')
+  const overviews = (): ReturnType<Admin['overviews']> => admin.overviews()
+  admin.facts = processFacts({ observation, builds: shared.builds, recent, usages, overviews, clock })
+  const pages = pagesOf(config, parts, { overviews, requests, recent })
   for (const server of config.servers) {
     const services = servicesOf(server, parts)
     const listener = existing(listeners, server.name)
@@ -300,20 +308,6 @@ interface ListenerParts {
   readonly records: RequestRecords
   readonly site: Site | undefined
 }
-
-const adminRoutes = ({ services }: ServerConfig, admin: Admin): readonly Route[] =>
-  services.admin === undefined
-    ? []
-    : [...admin.pages(services.admin.path)].map(([path, { methods, work }]) =>
-        pageRoute(
-          path,
-          page((request) => work(request.signal, { ...methodAndTarget(request), by: askedBy(request) })),
-          'operator',
-          [...methods],
-        ),
-      )
-
-const methodAndTarget = ({ method, target }: HttpRequest) => ({ method, target })
 
 /**
  * Listens before the services exist, so that health is available while stores open. Until then calls are UNAVAILABLE.

@@ -7,7 +7,8 @@ import { addressOf } from '../pages/actions/address.js'
 import { actionPages } from '../pages/actions/pages.js'
 import { SavedBytesOf } from '../pages/builds/cache-use.js'
 import { buildPages } from '../pages/builds/pages.js'
-import { RequestGroups } from '../pages/builds/request-groups.js'
+import type { RecentRows } from '../pages/builds/recent-rows.js'
+import type { RequestGroups } from '../pages/builds/request-groups.js'
 import { missPages } from '../pages/misses/pages.js'
 import type { Page } from '../pages/page.js'
 import { connectFor } from '../pages/server/connect.js'
@@ -60,8 +61,18 @@ const takesSecrets = ({ security }: Config): boolean => {
   return tokens.length > 0 || jwt.length > 0 || tokens_file !== undefined || htpasswd_file !== undefined
 }
 
+export interface PageSources {
+  readonly overviews: Overviews
+  readonly requests: RequestGroups
+  readonly recent: RecentRows
+}
+
 /** All pages, in the order in which their addresses are tried. */
-export const pagesOf = (config: Config, parts: Parts, overviews: Overviews): readonly Page[] => {
+export const pagesOf = (
+  config: Config,
+  parts: Parts,
+  { overviews, requests, recent }: PageSources,
+): readonly Page[] => {
   const { servers } = config
   // Clients of the pages' own server are told how to use it.
   const home = servers.find(({ services }) => services.pages !== undefined)
@@ -73,10 +84,11 @@ export const pagesOf = (config: Config, parts: Parts, overviews: Overviews): rea
   return [
     ...buildPages(
       {
-        ...{ builds, log, requests: new RequestGroups(records), sourcesOf: storesOf, saved: new SavedBytesOf() },
+        ...{ builds, log, requests, sourcesOf: storesOf, saved: new SavedBytesOf() },
         casOf: (instance) => storesOf(instance)?.cas,
         inQueueOf: (visit, invocation) => inQueueOf(visit, overviews, { invocation }),
       },
+      recent,
       [misses.tab],
       home && connectFor({ server: home, config }),
     ),

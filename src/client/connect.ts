@@ -2,12 +2,10 @@ import { systemClock } from '../base/clock.js'
 import { StatusError } from '../base/status-error.js'
 import type { GrpcEndpoint } from '../config/config.js'
 import { parseConfig } from '../config/load.js'
-import { parseEndpoint } from '../config/value/address.js'
 import { type Log, silentLog } from '../log/log.js'
 import type { SecretLearner } from '../log/secrets.js'
 import type { Output } from '../proto/codec.js'
 import { serviceDefinition } from '../proto/service-definition.js'
-import type { DigestFunction } from '../reapi/digest-function.js'
 import type { Call } from '../rpc/call.js'
 import { buildStores } from '../store/builder.js'
 import type { Store } from '../store/contract/store.js'
@@ -17,17 +15,7 @@ import { asCas } from '../store/view/cas.js'
 import { asKeyed } from '../store/view/keyed.js'
 import { followAddress } from '../tls/followed-address.js'
 import { Resources } from '../work/resources.js'
-
-/** How to reach a server of the Remote Execution API. */
-export interface Target {
-  /** `grpc://host:port`, or `grpcs` for TLS. */
-  readonly address: string
-  readonly instanceName: string
-  readonly digestFunction: DigestFunction
-  /** Metadata of every call, tokens for example. */
-  readonly headers: Readonly<Record<string, string>>
-  readonly tls: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string }
-}
+import { type Target, tlsConfigOf } from './target.js'
 
 export type Capabilities = Output<'build.bazel.remote.execution.v2.ServerCapabilities'>
 export type Operation = Output<'google.longrunning.Operation'>
@@ -95,14 +83,10 @@ export const connect = async (target: Target, secrets: SecretLearner, log: Log =
 
 /** The stores of a configuration that names the server, so that its keys are checked like any other. */
 const configOf = ({ address, instanceName, headers, tls }: Target) => {
-  const { isSecure } = parseEndpoint(address)
-  const { caFile, certFile, keyFile } = tls
-  const files = { ...(caFile && { ca_file: caFile }), ...(certFile && { cert_file: certFile, key_file: keyFile }) }
-  const system = caFile === undefined ? { use_native_roots: true } : {}
   const endpoint = {
     address,
     connect_timeout_s: CONNECT_TIMEOUT_S,
-    ...(isSecure && { tls_config: { ...files, ...system } }),
+    ...tlsConfigOf({ address, tls }),
   }
   const store = (store_type: string) => ({
     grpc: { instance_name: instanceName, endpoints: [endpoint], store_type, headers },

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { inWords } from '../base/errno.js'
 import { StatusError } from '../base/status-error.js'
 import { adviceFor } from '../client/advice.js'
-import type { RemoteServer, Target } from '../client/connect.js'
+import type { RemoteServer } from '../client/connect.js'
+import type { Target } from '../client/target.js'
 import { parseEndpoint } from '../config/value/address.js'
 import { Digest } from '../reapi/digest.js'
 import { type DigestFunctionName, digestFunctions } from '../reapi/digest-function.js'
@@ -53,13 +54,13 @@ export const withServer = async <T>(
   }
 }
 
-const withAdvice = (address: string, error: unknown): unknown => {
+export const withAdvice = (address: string, error: unknown): unknown => {
   const advice = adviceFor(error)
   if (advice === undefined || !(error instanceof StatusError)) return error
   return new StatusError(error.code, `${address}: ${error.message}; ${advice}`, { cause: error })
 }
 
-const targetOf = (args: Arguments, address: string): Target => {
+export const targetOf = (args: Arguments, address: string): Target => {
   const [ca, cert, key] = ['ca', 'cert', 'key'].map((name) => textOption(args, name))
   if ((cert === undefined) !== (key === undefined)) throw new UsageError('--cert and --key belong together')
   let isSecure: boolean

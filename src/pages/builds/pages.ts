@@ -1,10 +1,10 @@
 import type { ComponentChild } from 'preact'
-import { inBackground } from '../../work/in-background.js'
 import type { Page, Visit } from '../page.js'
 import { type BuildPagesParts, type InvocationTab, invocationPages } from './invocation.js'
 import { listPage } from './list.js'
 import { rawLogPage } from './raw-log.js'
-import { RecentRows } from './recent-rows.js'
+import type { RecentRows } from './recent-rows.js'
+import { READ_BUILDS } from './row.js'
 import { cacheTab } from './tabs/cache.js'
 import { commandTab } from './tabs/command.js'
 import { logTab } from './tabs/log.js'
@@ -18,13 +18,12 @@ const TABS = [overviewTab, targetsTab, testsTab, logTab, timingTab, cacheTab]
 /** `moreTabs` of an invocation come from other rooms. */
 export const buildPages = (
   parts: BuildPagesParts,
+  recent: RecentRows,
   moreTabs: readonly InvocationTab[],
   connect: ((visit: Visit) => ComponentChild) | undefined,
 ): readonly Page[] => {
-  const recent = new RecentRows(parts)
-  inBackground(recent.prepare(), parts.log, 'preparing the list of builds')
   return [
-    listPage((visit) => recent.for(visit), connect),
+    listPage((visit) => recent.all((instance) => visit.may(READ_BUILDS, instance)), connect),
     rawLogPage(parts),
     ...invocationPages(parts, [...TABS, ...moreTabs, commandTab]),
   ]

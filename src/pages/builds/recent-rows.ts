@@ -1,14 +1,19 @@
-import type { Visit } from '../page.js'
+import type { Builds } from '../../builds/builds.js'
 import { mappedInTurns } from '../parts/in-turns.js'
-import type { BuildPagesParts } from './invocation.js'
-import type { RequestGroup } from './request-groups.js'
-import { type BuildRow, READ_BUILDS, rowOf } from './row.js'
+import type { RequestGroup, RequestGroups } from './request-groups.js'
+import { type BuildRow, rowOf } from './row.js'
+
+interface RecentParts {
+  /** Undefined if no server takes build events. */
+  readonly builds: Builds | undefined
+  readonly requests: RequestGroups
+}
 
 /** The builds of the list: those with events, and those of clients that only use the caches. */
 export class RecentRows {
-  readonly #parts: BuildPagesParts
+  readonly #parts: RecentParts
 
-  constructor(parts: BuildPagesParts) {
+  constructor(parts: RecentParts) {
     this.#parts = parts
   }
 
@@ -17,9 +22,10 @@ export class RecentRows {
     await mappedInTurns(this.#parts.builds?.list() ?? [], (kept) => void rowOf(kept))
   }
 
-  async for(visit: Visit): Promise<readonly BuildRow[]> {
+  /** Those of the instances that the reader may read. */
+  async all(mayReadIn: (instance: string) => boolean): Promise<readonly BuildRow[]> {
     const groups = [...(await this.#parts.requests.all())]
-    const mayRead = memoised((instance) => visit.may(READ_BUILDS, instance))
+    const mayRead = memoised(mayReadIn)
     const rows = await mappedInTurns(this.#parts.builds?.list() ?? [], (kept) =>
       mayRead(kept.summary.about.instance) ? rowOf(kept) : undefined,
     )
