@@ -1,6 +1,7 @@
 /**
  * The one script of the pages. It shows times in the zone and the form of the reader, and brings the content of a live page
- * up to date in its place. Every fact is there without it: times are in UTC then, and the browser loads live pages again.
+ * up to date in its place, and copies lines for clients. Every fact is there without it: times are in UTC then, the browser loads
+ * live pages again, and no button to copy is shown. Pages without TLS have no clipboard of the browser: they copy what is selected.
  */
 export const SCRIPT = `
 const form = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
@@ -12,6 +13,16 @@ const inZone = () => {
   }
 }
 inZone()
+document.documentElement.classList.add('scripted')
+document.addEventListener('click', async ({ target }) => {
+  const client = target.closest('button.copy')?.closest('.client')
+  if (!client) return
+  const lines = client.querySelector('pre')
+  const isCopied = await navigator.clipboard?.writeText(lines.textContent).then(() => true, () => false)
+  if (!isCopied) getSelection().selectAllChildren(lines)
+  const said = isCopied || document.execCommand('copy') ? 'Copied' : 'Selected: copy with the keyboard'
+  client.querySelector('.copied').textContent = said
+})
 const main = document.querySelector('main')
 const places = () => [...main.querySelectorAll('details, .wide, .scrolled, .terminal')]
 const isBusy = () =>

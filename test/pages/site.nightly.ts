@@ -48,6 +48,38 @@ t.test('the list of builds is readable for everybody', { skip: withoutBrowser },
   t.equal(await plain.evaluate('document.activeElement.textContent'), 'Skip to the content')
 })
 
+t.test(
+  'a button copies the lines for a client, and is not there without script',
+  { skip: withoutBrowser },
+  async (t) => {
+    const { origin } = await startPages(t)
+    const browser = await openBrowser(t)
+    await browser.check(origin, '/')
+    const page = await browser.tab(origin)
+    await page.goto(origin)
+    const lines = await page.locator('.client pre').first().innerText()
+    t.match(lines, origin.replace('http:', 'grpc:'))
+    const pasted = async (): Promise<string> => {
+      await page.getByRole('button', { name: 'Copy the lines for Bazel' }).click()
+      await page.getByText('Copied').waitFor()
+      await page.evaluate('document.body.append(Object.assign(document.createElement("textarea"), { id: "pasted" }))')
+      await page.locator('#pasted').focus()
+      await page.keyboard.press('Control+V')
+      const text = await page.locator('#pasted').inputValue()
+      await page.evaluate('document.getElementById("pasted").remove()')
+      return text
+    }
+    await page.context().grantPermissions(['clipboard-write', 'clipboard-read'])
+    t.equal(await pasted(), lines)
+    await page.reload()
+    await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined })')
+    t.equal((await pasted()).trim(), lines, 'as on an address without TLS')
+    const plain = await browser.tab(origin, { javaScript: false })
+    await plain.goto(origin)
+    t.notOk(await plain.locator('.copy').first().isVisible())
+  },
+)
+
 t.test('the pages of an invocation that wants to harm its reader', { skip: withoutBrowser }, async (t) => {
   const { origin, client } = await startPages(t, { invocations: [{ id: 'one', events, startedMs: 1_700_000_000_000 }] })
   await client.unary(`${CAS}/BatchUpdateBlobs`, {

@@ -122,6 +122,7 @@ const Welcome = ({ isAnonymous, children }: { readonly isAnonymous: boolean; rea
       {isAnonymous ? 'Log in to see builds.' : 'There are no builds yet.'} Put these lines where your build tool reads
       them, and build:
     </p>
+    <h2>Connect a client</h2>
     {children}
   </>
 )

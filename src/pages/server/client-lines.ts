@@ -50,7 +50,7 @@ export const sisoLines = ({ host, instance, isSecure }: ClientFacts): readonly s
 export const clientFacts = (server: ServerConfig, host: string, needsToken: boolean): ClientFacts => {
   const { cas, execution, build_events, pages } = server.services
   const [instance] = [...(execution.size > 0 ? execution : cas).keys()].filter((name) => name !== '*')
-  const isSecure = server.listener.tls !== undefined
+  const isSecure = server.listener.tls !== undefined || isBehindTls(pages?.address, host)
   return {
     address: `${isSecure ? 'grpcs' : 'grpc'}://${host}`,
     ...{ host, isSecure, needsToken, instance: instance ?? '' },
@@ -58,6 +58,13 @@ export const clientFacts = (server: ServerConfig, host: string, needsToken: bool
     sendsEvents: build_events !== undefined,
     page: pages && `${isSecure ? 'https' : 'http'}://${host}${pages.path}`,
   }
+}
+
+/** Whether people reach this host by a proxy that speaks TLS for the server. */
+const isBehindTls = (address: string | undefined, host: string): boolean => {
+  if (address === undefined || !URL.canParse(address)) return false
+  const { protocol, host: named } = new URL(address)
+  return protocol === 'https:' && named === host
 }
 
 type CacheKindName = HttpCacheServiceOptions['kind']
