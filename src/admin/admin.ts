@@ -7,7 +7,7 @@ import type { Visitor } from '../rpc/gate.js'
 import type { Scheduler, SchedulerOperator, SchedulerOverview } from '../scheduler/scheduler.js'
 import { Diagnostics } from './diagnostics.js'
 import { json, numberOf, of, withTimes } from './json.js'
-import type { ProcessFacts } from './process-facts.js'
+import type { ProcessFacts, WantedResults } from './process-facts.js'
 import { WorkerForms } from './worker-forms.js'
 
 export interface AdminAnswer {
@@ -42,6 +42,8 @@ export interface AdminHandler {
  *   PUT    {path}/drain?scheduler=S&worker=W        drain: the workers get no new actions; of all schedulers without S
  *   DELETE {path}/drain?scheduler=S&worker=W        end the drain
  *   DELETE {path}/operation?name=NAME               cancel an operation
+ *   DELETE {path}/result?action=HASH-SIZE           delete the result of an action; in place of `action` also `target` or `build`,
+ *                                                   with `instance` if it has a name; `dry_run=true` only tells what it would delete
  *   POST   {path}/form/drain, {path}/form/undrain   the same from the status page, with its token
  *   PUT    {path}/profile?seconds=10                a CPU profile of this process
  *   PUT    {path}/heap                              a snapshot of its heap
@@ -72,6 +74,7 @@ export class Admin {
         `${below}/drain`,
         handler(['PUT', 'DELETE'], async (query, { method, by }) => this.#drain(query, method === 'PUT', by)),
       ],
+      [`${below}/result`, handler(['DELETE'], (query, asked) => this.#deleteResults(query, asked))],
       [`${below}/operation`, handler(['DELETE'], (query, asked) => this.#cancel(query, asked))],
       [
         `${below}/profile`,
@@ -135,6 +138,17 @@ export class Admin {
     return withTimes({ count: all.length, builds }) as object
   }
 
+  async #deleteResults(query: URLSearchParams, { visitor, method, target, by }: AdminRequest): Promise<object> {
+    const wanted = wantedResults(query)
+    const { instance, isDryRun } = wanted
+    visitor?.demand('administer', instance, { method, target }, by['peer'] ?? '')
+    const answer = await this.#known().deleteResults(wanted)
+    const about = { instance, [wanted.by]: wanted.value, ...by }
+    if (!isDryRun)
+      for (const action of answer.deleted) this.#log.info('an operator deleted a result', { ...about, action })
+    return { ...answer, isDryRun }
+  }
+
   #known(): ProcessFacts {
     if (this.facts === undefined) throw new StatusError('UNAVAILABLE', 'the server is starting: ask again soon')
     return this.facts
@@ -186,6 +200,16 @@ export class Admin {
   }
 }
 
+const WANTED = ['action', 'target', 'build'] as const
+
+const wantedResults = (query: URLSearchParams): WantedResults => {
+  const [by, ...more] = WANTED.filter((one) => query.has(one))
+  if (by === undefined || more.length > 0)
+    throw new StatusError('INVALID_ARGUMENT', `expected one of ?${WANTED.join('=..., ?')}=...`)
+  const isDryRun = query.get('dry_run') === 'true'
+  return { by, value: of(query, by), instance: query.get('instance') ?? '', isDryRun }
+}
+
 const DEFAULT_BUILDS = 50
 const MAX_BUILDS = 10_000
 
@@ -230,6 +254,8 @@ const answering = (methods: readonly string[], work: Work<AdminAnswer>): AdminHa
 })
 
 const HTTP_STATUS: ReadonlyMap<string, number> = new Map([
+  ['UNAUTHENTICATED', 401],
+  ['PERMISSION_DENIED', 403],
   ['NOT_FOUND', 404],
   ['ABORTED', 409],
   ['FAILED_PRECONDITION', 503],

@@ -28,9 +28,28 @@ export interface ProcessStatus {
   readonly builds: { readonly kept: number; readonly running: number }
 }
 
+/** Results in the action cache of an instance: that of an action, or those that a target or a build asked for. */
+export interface WantedResults {
+  readonly instance: string
+  readonly by: 'action' | 'target' | 'build'
+  readonly value: string
+  /** Only tells what would be deleted. */
+  readonly isDryRun: boolean
+}
+
+/** Digests of actions. */
+export interface DeletedResults {
+  readonly deleted: readonly string[]
+  /** Without a result in the action cache. */
+  readonly absent: readonly string[]
+}
+
+export type DeleteResults = (wanted: WantedResults) => Promise<DeletedResults>
+
 /** What the process knows about itself. */
 export interface ProcessFacts {
   status(): ProcessStatus
   /** Every build of the instances that may be read. */
   builds(mayRead: (instance: string) => boolean): Promise<readonly ListedBuild[]>
+  readonly deleteResults: DeleteResults
 }

@@ -39,6 +39,7 @@ import { inBackground } from '../work/in-background.js'
 import { Resources } from '../work/resources.js'
 import { adminRoutes } from './admin-routes.js'
 import { openBuilds } from './builds.js'
+import { deleteResults } from './delete-results.js'
 import { DrainTime } from './drain-time.js'
 import { hashClientsOf, httpCaches, startingHttpCaches } from './http-caches.js'
 import { Instances } from './instances.js'
@@ -46,6 +47,7 @@ import { keptSizes, type Usages } from './kept-sizes.js'
 import { connectionsOf, limitsOf } from './listener-limits.js'
 import { type LogOutput, Observation } from './observation.js'
 import { warnOfOtherFolders } from './other-folders.js'
+import { pageStores } from './page-stores.js'
 import { linkOfActions, ofPeople, openSite, pagesOf, WORKERS_ADDRESS } from './pages.js'
 import { processFacts } from './process-facts.js'
 import { needRestart } from './reload.js'
@@ -214,7 +216,9 @@ const start = async (
   const recent = new RecentRows({ builds: shared.builds, requests })
   inBackground(recent.prepare(), log, 'preparing the list of builds')
   const overviews = (): ReturnType<Admin['overviews']> => admin.overviews()
-  admin.facts = processFacts({ observation, builds: shared.builds, recent, usages, overviews, clock })
+  const removal = deleteResults(pageStores(config.servers, parts), records)
+  const facts = { observation, builds: shared.builds, recent, usages, overviews, deleteResults: removal, clock }
+  admin.facts = processFacts(facts)
   const pages = pagesOf(config, parts, { overviews, requests, recent })
   for (const server of config.servers) {
     const services = servicesOf(server, parts)

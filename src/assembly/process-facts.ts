@@ -1,4 +1,4 @@
-import type { ProcessFacts, StoreStatus } from '../admin/process-facts.js'
+import type { DeleteResults, ProcessFacts, StoreStatus } from '../admin/process-facts.js'
 import type { Clock } from '../base/clock.js'
 import { version } from '../base/version.js'
 import type { Builds } from '../builds/builds.js'
@@ -14,12 +14,13 @@ export interface FactSources {
   readonly recent: RecentRows
   readonly usages: Usages
   readonly overviews: Overviews
+  readonly deleteResults: DeleteResults
   readonly clock: Clock
 }
 
 /** What the admin service tells about the process. */
 export const processFacts = (sources: FactSources): ProcessFacts => {
-  const { observation, builds, recent, usages, overviews, clock } = sources
+  const { observation, builds, recent, usages, overviews, deleteResults, clock } = sources
   return {
     status: () => {
       const { word: health, reasons } = verdictOf(observation.health.latest(), overviews)
@@ -35,6 +36,7 @@ export const processFacts = (sources: FactSources): ProcessFacts => {
       }
     },
     builds: (mayRead) => recent.all(mayRead),
+    deleteResults,
   }
 }
 

@@ -26,15 +26,16 @@ const MAX_ANSWER_BYTES = 256 * 1024 * 1024
 export const askOperator = async (target: OperatorTarget, question: Question): Promise<unknown> => {
   const { status, type, text } = await exchange(target, question)
   const url = `${target.address}${target.path}`
-  if (status === 401) throw new StatusError('UNAUTHENTICATED', `${url}: ${oneLine(text)}`)
+  const content = type.startsWith('application/json') ? parsed(text) : undefined
+  const reason = (content as { readonly error?: unknown } | undefined)?.error
+  const said = typeof reason === 'string' ? reason : oneLine(text)
+  if (status === 401) throw new StatusError('UNAUTHENTICATED', `${url}: ${said}`)
   if (status === 403) {
     const needed = 'this needs the permission `administer` (security.access)'
-    throw new StatusError('PERMISSION_DENIED', `${url}: ${oneLine(text)}; ${needed}`)
+    throw new StatusError('PERMISSION_DENIED', `${url}: ${said}; ${needed}`)
   }
-  const content = type.startsWith('application/json') ? parsed(text) : undefined
   if (content === undefined) throw new StatusError('FAILED_PRECONDITION', `${url}: HTTP ${status}: ${NO_SERVICE}`)
   if (status === 200) return content
-  const reason = (content as { readonly error?: unknown }).error
   throw new StatusError(CODES.get(status) ?? 'UNKNOWN', typeof reason === 'string' ? reason : `${url}: HTTP ${status}`)
 }
 

@@ -14,6 +14,7 @@ const COMMANDS = {
   queue: async () => (await import('./operator/queue.js')).queue,
   drain: async () => (await import('./operator/drain.js')).drain,
   builds: async () => (await import('./operator/builds.js')).builds,
+  rm: async () => (await import('./operator/rm.js')).rm,
   check: async () => (await import('./check.js')).check,
   ls: async () => (await import('./ls.js')).ls,
   cas: async () => (await import('./cas.js')).cas,

@@ -2,10 +2,17 @@
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Metadata } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
+import { codec } from '../../src/proto/codec.js'
+import { TestClient } from '../server/client.js'
+import { AC } from '../service/execution-harness.js'
+import { blobOf, wire } from '../service/harness.js'
 import { Authority } from '../tls/authority.js'
 import { found } from '../until.js'
 import { DEFAULT, program, serve, start } from './program.js'
+
+const metadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
 
 const command = async (t: Test, words: readonly string[]) => {
   const running = start(t, [process.execPath, program, ...words], { env: { PATH: process.env['PATH'] } })
@@ -73,6 +80,56 @@ t.test('the default server: status, queue, drain and builds', async (t) => {
   t.match(await run(['drain']), { code: 2, text: /expected one WORKER/ })
 })
 
+t.test('rm deletes the result of an action, of a target and of a build, and the log says who', async (t) => {
+  const server = serve(t, DEFAULT, t.testdir())
+  const [, address = ''] = await server.hears(/serving (grpc:\/\/\S+) server=public/)
+  const client = new TestClient(address.slice('grpc://'.length))
+  t.teardown(() => client.close())
+  const run = inProcessOf(t, ['--server', address])
+  const digestOf = (name: string) => wire(blobOf(Buffer.from(name)).digest)
+  const keyOf = (name: string): string => blobOf(Buffer.from(name)).digest.key
+  const keep = async (name: string, targetId: string, toolInvocationId: string): Promise<void> => {
+    const metadata = new Metadata()
+    const facts = Buffer.from(metadataCodec.encode({ targetId, toolInvocationId }))
+    metadata.set('build.bazel.remote.execution.v2.requestmetadata-bin', facts)
+    const request = { actionDigest: digestOf(name), actionResult: { exitCode: 0, stdoutRaw: Buffer.from(name) } }
+    await client.unary(`${AC}/UpdateActionResult`, request, { metadata }).response
+  }
+  const has = async (name: string): Promise<boolean> => {
+    const asked = client.unary(`${AC}/GetActionResult`, { actionDigest: digestOf(name) }).response
+    return asked.then(
+      () => true,
+      (error: { readonly code: number }) => {
+        if (error.code !== 5) throw error
+        return false
+      },
+    )
+  }
+  for (const name of ['a', 'b', 'c', 'd']) await keep(name, `//x:${name}`, name < 'c' ? 'first' : 'second')
+
+  t.same(await run(['rm', '--action', keyOf('a'), '--dry-run']), {
+    code: 0,
+    text: `${keyOf('a')}\n1 result would be deleted\n`,
+  })
+  t.ok(await has('a'))
+  t.same(await run(['rm', '--action', keyOf('a').replace('-', '/')]), {
+    code: 0,
+    text: `${keyOf('a')}\n1 result deleted\n`,
+  })
+  t.notOk(await has('a'))
+  t.match(server.said(), new RegExp(`an operator deleted a result .*action=${keyOf('a')} .*peer=127\\.0\\.0\\.1`))
+  t.match(await run(['rm', '--action', keyOf('a')]), { code: 1, text: /the action cache has no result of action/ })
+  t.match(await run(['rm', '--target', '//x:b']), { code: 0, text: /1 result deleted\n/ })
+  t.match(await run(['rm', '--target', '//x:none']), { code: 1, text: /no request of target .* is remembered/ })
+  const ofBuild = await run(['rm', '--build', 'second', '--json'])
+  t.same(JSON.parse(ofBuild.text).deleted.sort(), [keyOf('c'), keyOf('d')].sort())
+  for (const name of ['b', 'c', 'd']) t.notOk(await has(name), name)
+
+  t.match(await run(['rm']), { code: 2, text: /expected one of --action/ })
+  t.match(await run(['rm', '--action', 'x', '--build', 'y']), { code: 2, text: /expected one of --action/ })
+  t.match(await run(['rm', '--action', '..']), { code: 1, text: /expected HASH-SIZE of an Action/ })
+})
+
 t.test('what is missing is said', async (t) => {
   t.match(await command(t, ['status', '-s', 'grpc://127.0.0.1:1']), {
     code: 1,
@@ -95,13 +152,14 @@ t.test('over TLS, with tokens: the needed permission is named', async (t) => {
   const authority = new Authority(join(folder, 'authority'))
   const { certFile: cert_file, keyFile: key_file } = authority.issue('server', { alternativeNames: 'IP:127.0.0.1' })
   const tokenOf = (name: string): string => `${name}-${'0'.repeat(40)}`
-  const tokens = ['ann', 'bob'].map((name) => {
+  const tokens = ['ann', 'bob', 'eve'].map((name) => {
     writeFileSync(join(folder, name), tokenOf(name), { mode: 0o600 })
     return { name, sha256: createHash('sha256').update(tokenOf(name)).digest('hex') }
   })
   const access = [
     { names: ['ann'], may: ['administer'] },
     { names: ['bob'], may: ['read_ac'] },
+    { names: ['eve'], may: ['administer'], instances: ['hers'] },
   ]
   const security = { identity: { tokens }, access }
   writeFileSync(join(folder, 'c.json'), cacheOnly({ tls: { cert_file, key_file } }, { security }, { admin: {} }))
@@ -110,5 +168,8 @@ t.test('over TLS, with tokens: the needed permission is named', async (t) => {
   t.match(await run(['status', '--token-file', join(folder, 'ann')]), { code: 0, text: /^CAS /m })
   t.match(await run(['status', '--token-file', join(folder, 'bob')]), { code: 1, text: /permission `administer`/ })
   t.match(await run(['status']), { code: 1, text: /give --token-file/ })
+  const rm = ['rm', '--action', `${'0'.repeat(64)}-1`]
+  for (const may of ['bob', 'eve'])
+    t.match(await run([...rm, '--token-file', join(folder, may)]), { code: 1, text: /permission `administer`/ }, may)
   t.match(await command(t, ['status', '-s', address]), { code: 1, text: /certificate/ })
 })

@@ -1,0 +1,65 @@
+import type { DeletedResults, DeleteResults, WantedResults } from '../admin/process-facts.js'
+import { StatusError } from '../base/status-error.js'
+import type { StoresOf } from '../pages/actions/stores.js'
+import { Digest } from '../reapi/digest.js'
+import { digestFunctions } from '../reapi/digest-function.js'
+import { internalCall } from '../rpc/call.js'
+import type { RequestRecord, RequestRecords } from '../rpc/request-records.js'
+import { missingOf } from '../store/contract/store.js'
+import { boundedMap, LANES } from '../work/bounded-map.js'
+import { TimeSlices } from '../work/time-slices.js'
+
+const SLICE_MS = 5
+
+/**
+ * Deletes results from the action cache of an instance. Those of a target or a build are found by the requests that the
+ * server remembers.
+ */
+export const deleteResults =
+  (storesOf: StoresOf, records: RequestRecords): DeleteResults =>
+  async (wanted): Promise<DeletedResults> => {
+    const { instance } = wanted
+    const results = storesOf(instance)?.results
+    if (results === undefined)
+      throw new StatusError('NOT_FOUND', `instance ${JSON.stringify(instance)} has no action cache on this server`)
+    const keys = await keysOf(wanted, records)
+    const call = internalCall({ instanceName: instance })
+    const absent = new Set((await missingOf(results, keys, call)).map(({ key }) => key))
+    const present = keys.filter(({ key }) => !absent.has(key))
+    if (!wanted.isDryRun) await boundedMap(present, LANES, (key) => results.remove(key, 'unwanted', call))
+    return { deleted: present.map(({ key }) => key), absent: [...absent] }
+  }
+
+const keysOf = async (wanted: WantedResults, records: RequestRecords): Promise<readonly Digest[]> => {
+  if (wanted.by !== 'action') return rememberedKeys(wanted, records)
+  const digest = Digest.ofKey(wanted.value)
+  if (digest !== undefined && FUNCTIONS.has(digest.function)) return [digest.asKey()]
+  throw new StatusError(
+    'INVALID_ARGUMENT',
+    `action=${wanted.value.slice(0, MAX_SHOWN)}: expected HASH-SIZE of an Action`,
+  )
+}
+
+/** Keys of other kinds are no actions. */
+const FUNCTIONS: ReadonlySet<unknown> = new Set(Object.values(digestFunctions))
+
+const MAX_SHOWN = 200
+
+const rememberedKeys = async ({ instance, by, value }: WantedResults, records: RequestRecords) => {
+  const isWanted = (record: RequestRecord): boolean =>
+    record.instance === instance && (by === 'target' ? record.target : record.invocation) === value
+  const keys = new Map<string, Digest>()
+  const slices = new TimeSlices(SLICE_MS)
+  for (const record of records) {
+    // A request over HTTP may name its Action without a size: another one about it has the whole digest.
+    const digest = isWanted(record) ? Digest.ofKey(record.action) : undefined
+    if (digest !== undefined) keys.set(digest.key, digest.asKey())
+    const pause = slices.step()
+    if (pause !== undefined) await pause
+  }
+  if (keys.size > 0) return [...keys.values()]
+  throw new StatusError(
+    'NOT_FOUND',
+    `no request of ${by} ${JSON.stringify(value.slice(0, MAX_SHOWN))} is remembered: this server knows its last ${records.added - records.oldest} requests about actions; expected one of them, or the digest of an action`,
+  )
+}
