@@ -3,6 +3,7 @@ import { Metadata } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import descriptor from 'protobufjs/ext/descriptor.js'
 import t, { type Test } from 'tap'
+import { fileDescriptors } from '../../src/proto/descriptors.js'
 import { root } from '../../src/proto/root.js'
 import type { Service } from '../../src/rpc/rpc.js'
 import { listen } from '../../src/server/listener.js'
@@ -127,6 +128,7 @@ for (const version of ['v1', 'v1alpha']) {
         { host: 'c', fileByFilename: 'no/such.proto' },
         { host: 'd', allExtensionNumbersOfType: 'build.bazel.remote.execution.v2.Digest' },
         { host: 'e' },
+        { host: 'f', fileContainingExtension: { containingType: 'build.bazel.remote.execution.v2.Digest' } },
       )
       t.equal(status, undefined)
       t.match(messages, [
@@ -135,6 +137,7 @@ for (const version of ['v1', 'v1alpha']) {
         { validHost: 'c', errorResponse: { errorCode: 5 } },
         { validHost: 'd', errorResponse: { errorCode: 5 } },
         { validHost: 'e', errorResponse: { errorCode: 12 } },
+        { validHost: 'f', errorResponse: { errorCode: 5 } },
       ])
     })
 
@@ -196,4 +199,14 @@ t.test('descriptors are the same as from protoc: absolute names, map entries, JS
     { start: 3, end: 6 },
     { start: 8, end: 9 },
   ])
+})
+
+t.test('no file has an extension, for which reflection has no index', async (t) => {
+  const extended = fileDescriptors().filter((bytes) => {
+    const file = descriptor.FileDescriptorProto.decode(bytes) as descriptor.IFileDescriptorProto
+    const messages = (of: readonly descriptor.IDescriptorProto[]): descriptor.IDescriptorProto[] =>
+      of.flatMap((message) => [message, ...messages(message.nestedType ?? [])])
+    return [file, ...messages(file.messageType ?? [])].some(({ extension }) => (extension ?? []).length > 0)
+  })
+  t.same(extended, [])
 })
