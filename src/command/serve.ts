@@ -10,6 +10,7 @@ import type { Environment } from '../config/read/environment.js'
 import type { Log } from '../log/log.js'
 import { type OtlpSettings, otlpSettings } from '../otlp/settings.js'
 import { surviveFailures } from '../process/failures.js'
+import { endOfLife } from '../process/node-version.js'
 import { processLog } from '../process/process-log.js'
 import { endBy, firstStopSignal, type StopSignal } from '../process/stop-signals.js'
 import { prepareHeap } from '../process/v8-heap.js'
@@ -31,6 +32,8 @@ export const serve = async (path: string, console: Console, options: ServeOption
   const config = await loadConfig(path, { env, learn: (found) => void console.secrets.learn(found) })
   const log = processLog(config.global.log_level, process.env, console.errors)
   surviveFailures(log)
+  const ended = endOfLife(process.versions.node)
+  if (ended !== undefined) log.info(ended, { node: process.versions.node })
   if (config.warnings.length > 0) console.errors.write(formatProblems(config.warnings, 'human'))
   // Registered before the first part starts, so that a signal during the start also leads to a clean stop.
   let reread = (): void => log.info('SIGHUP: the start is not complete; the configuration is not read again')
