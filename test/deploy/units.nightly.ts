@@ -143,10 +143,10 @@ const startUnit = async ({ systemctl }: Machine, unit: string): Promise<void> =>
 const SERVER_UNIT = { 'systemd/system/remexec.service': 'remexec.service' }
 
 t.test('systemd starts the unit, reloads it and stops it', async (t) => {
-  const machine = await boot(t, { ...SERVER_UNIT, 'remexec.json5': 'recipes/machine/remexec.json5' })
+  const machine = await boot(t, { ...SERVER_UNIT, 'remexec/remexec.json5': 'recipes/machine/remexec.json5' })
   const { folder, systemctl, inside, journal } = machine
   await startUnit(machine, 'remexec')
-  t.match(await journal(/connected to the scheduler/), /fine \(0 errors, 0 warnings\)/, 'validated before')
+  t.match(await journal(/connected to the scheduler/), /valid \(0 errors, 0 warnings\)/, 'validated before')
 
   const pid = (await systemctl('show', '--property=MainPID', '--value', 'remexec')).output.trim()
   const status = (await inside('cat', `/proc/${pid}/status`)).output
@@ -186,14 +186,14 @@ const STATE = '/var/lib/private/remexec-worker'
 t.test('the unit of a worker runs actions for the server, gives a running one its time, and is drained', async (t) => {
   const machine = await boot(t, {
     ...SERVER_UNIT,
-    'remexec.json5': 'recipes/workers/server.json5',
+    'remexec/remexec.json5': 'recipes/workers/server.json5',
     'systemd/system/remexec-worker.service': 'remexec-worker.service',
-    'remexec-worker.json5': 'recipes/workers/worker.json5',
+    'remexec/worker.json5': 'recipes/workers/worker.json5',
   })
   const { systemctl, inside, journal } = machine
   await startUnit(machine, 'remexec')
   await startUnit(machine, 'remexec-worker')
-  t.match(await journal(/connected to the scheduler/, 'remexec-worker'), /fine \(0 errors, 0 warnings\)/)
+  t.match(await journal(/connected to the scheduler/, 'remexec-worker'), /valid \(0 errors, 0 warnings\)/)
 
   const ran = await runAction(machine, 'id -u; cat /etc/shadow')
   t.match(ran.output, /^6[0-9]{4}$/m, 'as the user of the service')
@@ -216,11 +216,11 @@ t.test('the drop-in passes a key and tokens that only root can read', async (t) 
   const machine = await boot(t, {
     ...SERVER_UNIT,
     'systemd/system/remexec.service.d/secrets.conf': 'remexec-secrets.conf',
-    'remexec.json5': 'recipes/ci/remexec.json5',
+    'remexec/remexec.json5': 'recipes/ci/remexec.json5',
   })
   const { folder, systemctl, inside, journal } = machine
   const secrets = join(folder, 'etc/remexec')
-  await mkdir(secrets, { mode: 0o700 })
+  await mkdir(secrets, { recursive: true })
   const { key, cert } = certificate(await scratchFolder(t))
   const made = (await inside('remexec', 'token', 'builder', '--group', 'ci')).output
   const [, secret = '', line = ''] = /: (rmx_\S+)\n.*: (builder .*)\n/.exec(made) ?? []
