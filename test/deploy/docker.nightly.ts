@@ -1,0 +1,161 @@
+/** The images of deploy/Containerfile with Docker's own engine, which has its data in the folder of the test: built, run as the README says, and by compose. */
+import { cp, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { start } from '../cli/program.js'
+import { type Outcome, run } from '../clients/process.js'
+import { findClient } from '../clients/recipe/recipe.js'
+import { root, scratchFolder } from '../clients/scratch.js'
+import { found, untilSo } from '../until.js'
+
+// For changes in: deploy/Containerfile, deploy/compose.yaml, .dockerignore, package-lock.json, src/process/stop-signals.ts
+
+t.setTimeout(1_200_000)
+
+const dockerd = await findClient('REMEXEC_TEST_DOCKERD', 'dockerd')
+const docker = await findClient('REMEXEC_TEST_DOCKER', 'docker')
+const compose = await findClient('REMEXEC_TEST_DOCKER_COMPOSE', 'docker-compose')
+const { REMEXEC_TEST_DEBIAN: debian, REMEXEC_TEST_NODE_24: node } = process.env
+const needs = { root: process.getuid?.() === 0, dockerd, docker, 'a Debian archive': debian, 'Node 24': node }
+const lacking = Object.entries(needs).flatMap(([name, found]) => (found === undefined || found === false ? [name] : []))
+if (lacking.length > 0) {
+  t.plan(0, `needs ${lacking.join(', ')}`)
+  process.exit()
+}
+
+const folder = await scratchFolder(t)
+// Without BuildKit, which is a program of its own.
+const env = { ...process.env, DOCKER_HOST: `unix://${folder}/sock`, DOCKER_BUILDKIT: '0' }
+const engine = start(t, [
+  dockerd ?? '',
+  ...['--data-root', `${folder}/data`, '--exec-root', `${folder}/exec`, '--pidfile', `${folder}/pid`],
+  // It changes nothing of this machine's network.
+  ...['--host', env.DOCKER_HOST, '--bridge=none', '--iptables=false'],
+])
+const asks = (...args: readonly string[]): Promise<Outcome> => run(docker ?? '', args, root, env)
+const succeeds = async (...args: readonly string[]): Promise<string> => {
+  const { code, output } = await asks(...args)
+  if (code !== 0) throw new Error(`docker ${args.join(' ')}: ${code}\n${output}`)
+  return output.trim()
+}
+t.teardown(async () => {
+  const { output } = await asks('ps', '--all', '--quiet')
+  for (const id of output.split('\n').filter(Boolean)) await asks('rm', '--force', id)
+  engine.child.kill('SIGTERM')
+  await engine.ended
+})
+await engine.hears(/API listen on/)
+
+const DEBIAN = 'debian-of-test'
+const NODE = 'node-of-test'
+const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt'
+
+/** What stands for the images of Debian and of Node, which a registry of images has. */
+const buildBases = async (): Promise<void> => {
+  await succeeds('import', debian ?? '', DEBIAN)
+  const context = join(folder, 'node')
+  const { output } = await run('npm', ['root', '--global', '--loglevel=error'], root, process.env)
+  await cp(join(output.trim(), 'npm'), join(context, 'npm'), { recursive: true })
+  await cp(node ?? '', join(context, 'node'))
+  await cp(CERTIFICATES, join(context, 'certificates'))
+  const lines = [
+    `FROM ${DEBIAN}`,
+    'COPY node /usr/local/bin/node',
+    'COPY npm /usr/local/lib/node_modules/npm',
+    `COPY certificates ${CERTIFICATES}`,
+    'RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm',
+    `ENV npm_config_cafile=${CERTIFICATES}`,
+  ]
+  await writeFile(join(context, 'Dockerfile'), lines.join('\n'))
+  await succeeds('build', '--network=host', '--tag', NODE, context)
+}
+
+const bases = ['--build-arg', `NODE_IMAGE=${NODE}`, '--build-arg', `DEBIAN_IMAGE=${DEBIAN}`]
+const labels = [
+  '--build-arg',
+  'VERSION=7.8.9',
+  '--build-arg',
+  'REVISION=abc',
+  '--build-arg',
+  'SOURCE=https://a.invalid/b',
+]
+
+/** On a free port, and on this machine's address for tests. */
+const HERE = ['--network=host', '--env=REMEXEC_HOST=127.0.0.1', '--env=REMEXEC_PORT=0', '--env=REMEXEC_LOG_FORMAT=text']
+
+const pageOf = (logs: () => Promise<Outcome>): Promise<string> =>
+  found(async () => / {2}page +(http:\S+)/.exec((await logs()).output)?.[1], 'the address of the page')
+
+const ends = async (t: Test, container: string): Promise<void> => {
+  await succeeds('stop', '--time=60', container)
+  t.equal(await succeeds('inspect', '--format={{.State.ExitCode}}', container), '143', 'the signal reached remexec')
+}
+
+await buildBases()
+
+for (const target of ['remexec', 'remexec-full']) {
+  await t.test(`docker builds ${target}, and its container answers, is healthy and keeps its data`, async (t) => {
+    const file = ['--file=deploy/Containerfile', `--target=${target}`, `--tag=${target}`]
+    // The limit of a command would be too short.
+    const building = start(t, [docker ?? '', 'build', '--network=host', ...bases, ...labels, ...file, '.'], { env })
+    t.match(await building.ended, { code: 0 }) || t.comment(building.said())
+    const named = JSON.parse(await succeeds('inspect', '--format={{json .Config.Labels}}', target))
+    t.match(named, {
+      'org.opencontainers.image.title': 'remexec',
+      'org.opencontainers.image.version': '7.8.9',
+      'org.opencontainers.image.revision': 'abc',
+      'org.opencontainers.image.source': 'https://a.invalid/b',
+      'org.opencontainers.image.licenses': 'Apache-2.0',
+    })
+    t.comment(`${target}: ${Number(await succeeds('inspect', '--format={{.Size}}', target)) / 1e6} MB`)
+    await succeeds('run', '--detach', `--name=${target}`, ...HERE, `--volume=${target}:/data`, target)
+    const page = await pageOf(() => asks('logs', target))
+    t.equal((await fetch(page)).status, 200)
+    t.match(await succeeds('exec', target, 'node', '--version'), /^v24\./)
+    t.equal(await succeeds('exec', target, 'id', '-u'), '1000')
+    const health = '--format={{json .Config.Healthcheck.Test}}'
+    const [, ...check] = JSON.parse(await succeeds('inspect', health, target)) as string[]
+    await succeeds('exec', `--env=REMEXEC_PORT=${new URL(page).port}`, target, ...check)
+    const server = `grpc://${new URL(page).host}`
+    const put = await succeeds(
+      'exec',
+      target,
+      'sh',
+      '-c',
+      `echo kept >/tmp/file; remexec cas put --server ${server} /tmp/file`,
+    )
+    const [digest = ''] = /[0-9a-f]{64}-5/.exec(put) ?? []
+    await ends(t, target)
+    await succeeds('start', target)
+    const again = await found(async () => {
+      const { output } = await asks('logs', target)
+      return [...output.matchAll(/ {2}page +(http:\S+)/g)][1]?.[1]
+    }, 'the second start')
+    const get = `remexec cas get --server grpc://${new URL(again).host} ${digest}`
+    t.equal(await succeeds('exec', target, 'sh', '-c', get), 'kept')
+    await ends(t, target)
+  })
+}
+
+const noCompose = compose === undefined && 'needs docker-compose'
+
+await t.test('compose starts the service of deploy/, and takes it down', { skip: noCompose }, async (t) => {
+  const text = await readFile(join(root, 'deploy/compose.yaml'), 'utf8')
+  // Its published port needs a bridge, which this engine has not.
+  const here = text
+    .replace(
+      /^ {4}ports: .*$/m,
+      '    network_mode: host\n    environment: {REMEXEC_HOST: 127.0.0.1, REMEXEC_PORT: 0, REMEXEC_LOG_FORMAT: text}',
+    )
+    .replace('context: ..', `context: ${root}`)
+    .replace(/^services:/m, "version: '3.7'\nservices:")
+  t.not(here, text)
+  const file = join(folder, 'compose.yaml')
+  await writeFile(file, here)
+  const composes = (...args: readonly string[]) => run(compose ?? '', ['--file', file, ...args], root, env)
+  t.match(await composes('up', '--detach', '--no-build'), { code: 0 })
+  t.equal((await fetch(await pageOf(() => composes('logs')))).status, 200)
+  t.match(await composes('down'), { code: 0 })
+  await untilSo(async () => (await asks('ps', '--all', '--quiet', '--filter=name=compose')).output === '')
+  t.match(await asks('volume', 'ls', '--quiet'), { output: /_data$/m }, 'the data stays')
+})
