@@ -128,6 +128,24 @@ t.test('older spellings and the worker form of the specification keep their mean
   t.match(stores.get('implicit_ac/main'), { kind: 'memory', options: { eviction_policy: { max_bytes: 268435456 } } })
 })
 
+t.test('a worker in its other form takes every key of a local one, and has the same defaults', async (t) => {
+  const document = JSON5.parse(readFileSync(new URL('every-worker-key.json5', fixtures), 'utf8'))
+  const uri = 'grpc://127.0.0.1:9'
+  const sames = [{}, ...Object.values<{ local: object }>(document.workers).map(({ local }) => local)]
+  for (const same of sames) {
+    const options = { cas_fast_slow_store: 'WORKER', work_directory: '/tmp/w', ...same }
+    const { worker_api_endpoint: _, ...others } = options as { readonly worker_api_endpoint?: object }
+    const optionsOf = (worker: object) => {
+      const { workers } = configOf(JSON.stringify({ ...document, workers: [worker] }))
+      return workers[0]?.options
+    }
+    t.same(
+      optionsOf({ worker: { ...others, scheduler_endpoint: uri } }),
+      optionsOf({ local: { ...others, worker_api_endpoint: { uri } } }),
+    )
+  }
+})
+
 t.test('array and map forms give the same configuration', async (t) => {
   const stores = `{ CAS: { memory: { eviction_policy: { max_bytes: '1gb' } } }, AC: { memory: { eviction_policy: { max_count: 5 } } } }`
   const asArray = `[{ name: 'CAS', memory: { eviction_policy: { max_bytes: '1gb' } } }, { name: 'AC', memory: { eviction_policy: { max_count: 5 } } }]`

@@ -9161,7 +9161,7 @@ return errors === 0;
 }
 validate152.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema72 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/worker.json","title":"worker","x-becomes":"local","description":"Another way to write a local worker, with the address of the scheduler as plain text.","type":"object","properties":{"scheduler_endpoint":{"description":"`grpc://host:port` of the worker API, as `worker_api_endpoint.uri` of a local worker.","type":"string"},"name":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/name"},"max_action_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_action_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout"},"max_upload_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_upload_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout"},"max_cleanup_wait_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_wait_s"},"max_cleanup_backoff_ms":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_backoff_ms"},"max_inflight_tasks":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_inflight_tasks"},"timeout_handled_externally":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_handled_externally"},"timeout_message":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_message"},"entrypoint":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/entrypoint"},"experimental_precondition_script":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_precondition_script"},"cas_fast_slow_store":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/cas_fast_slow_store"},"upload_action_result":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/upload_action_result"},"work_directory":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/work_directory"},"platform_properties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/platform_properties"},"additional_environment":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/additional_environment"},"default_path":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/default_path"},"action_limits":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/action_limits"},"directory_cache":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/directory_cache"},"experimental_active_input_leases":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_active_input_leases"},"use_namespaces":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_namespaces"},"keep_network":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/keep_network"},"use_mount_namespace":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_mount_namespace"},"read_only_inputs":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/read_only_inputs"},"input_root_is_root":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/input_root_is_root"}},"additionalProperties":false,"required":["scheduler_endpoint","cas_fast_slow_store","work_directory"]};
+const schema72 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/worker.json","title":"worker","x-becomes":"local","description":"Another way to write a local worker, with the address of the scheduler as plain text.","type":"object","properties":{"scheduler_endpoint":{"description":"`grpc://host:port` of the worker API, as `worker_api_endpoint.uri` of a local worker.","type":"string"},"name":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/name"},"max_action_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_action_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout"},"max_upload_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_upload_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout"},"max_cleanup_wait_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_wait_s"},"max_cleanup_backoff_ms":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_backoff_ms"},"max_inflight_tasks":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_inflight_tasks"},"timeout_handled_externally":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_handled_externally"},"termination_grace_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/termination_grace_s"},"timeout_message":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_message"},"entrypoint":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/entrypoint"},"experimental_precondition_script":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_precondition_script"},"cas_fast_slow_store":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/cas_fast_slow_store"},"upload_action_result":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/upload_action_result"},"work_directory":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/work_directory"},"platform_properties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/platform_properties"},"additional_environment":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/additional_environment"},"default_path":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/default_path"},"action_limits":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/action_limits"},"directory_cache":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/directory_cache"},"experimental_active_input_leases":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_active_input_leases"},"use_namespaces":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_namespaces"},"keep_network":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/keep_network"},"use_mount_namespace":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_mount_namespace"},"read_only_inputs":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/read_only_inputs"},"input_root_is_root":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/input_root_is_root"}},"additionalProperties":false,"required":["scheduler_endpoint","cas_fast_slow_store","work_directory"]};
 const schema73 = {"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true};
 
 function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -9501,7 +9501,7 @@ return errors === 0;
 }
 validate182.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema82 = {"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"};
+const schema82 = {"description":"Seconds from SIGTERM to SIGKILL for the processes of an action that is ended: at its timeout, when nobody waits for it any more, or when the worker stops. It ends sooner when all of them have ended, and its slot is held until then. At a stop the grace is part of `drain_s`, and a quarter of it at most. 0: SIGKILL at once. An action that exceeds one of `action_limits` is always killed at once.","type":["integer","string"],"x-value":"duration","minimum":0,"default":15};
 
 function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9513,8 +9513,8 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.type,parentSchema:schema82,data};
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema82.type},message:"must be integer,string",schema:schema82.type,parentSchema:schema82,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9523,12 +9523,35 @@ vErrors.push(err0);
 }
 errors++;
 }
+const reason0 = checkScalar.call(this, "duration", data, schema82, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema82,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if((typeof data == "number") && (isFinite(data))){
+if(data < 0 || isNaN(data)){
+const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
 validate184.errors = vErrors;
 return errors === 0;
 }
 validate184.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema83 = {"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""};
+const schema83 = {"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"};
 
 function validate186(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9555,7 +9578,7 @@ return errors === 0;
 }
 validate186.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema84 = {"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"};
+const schema84 = {"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""};
 
 function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9582,7 +9605,7 @@ return errors === 0;
 }
 validate188.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema85 = {"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, or a `dedup` whose `content_store` and `whole_store` are, because inputs are linked from there.","type":"string","x-names":"stores"};
+const schema85 = {"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"};
 
 function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9609,12 +9632,39 @@ return errors === 0;
 }
 validate190.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
+const schema86 = {"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, or a `dedup` whose `content_store` and `whole_store` are, because inputs are linked from there.","type":"string","x-names":"stores"};
 
 function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/shared/upload_action_result.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate192.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.type,parentSchema:schema86,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate192.errors = vErrors;
+return errors === 0;
+}
+validate192.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/shared/upload_action_result.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate194.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9743,17 +9793,17 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate192.errors = vErrors;
+validate194.errors = vErrors;
 return errors === 0;
 }
-validate192.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate194.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema87 = {"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true};
+const schema88 = {"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true};
 
-function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate194.evaluated;
+const evaluated0 = validate196.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9761,7 +9811,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema87.type,parentSchema:schema87,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.type,parentSchema:schema88,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9770,17 +9820,17 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate194.errors = vErrors;
+validate196.errors = vErrors;
 return errors === 0;
 }
-validate194.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate196.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema88 = {"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}};
+const schema89 = {"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}};
 
-function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate196.evaluated;
+const evaluated0 = validate198.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9796,7 +9846,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema88.type,parentSchema:schema88,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema89.type,parentSchema:schema89,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9805,17 +9855,17 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate196.errors = vErrors;
+validate198.errors = vErrors;
 return errors === 0;
 }
-validate196.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate198.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema89 = {"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}};
+const schema90 = {"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}};
 
-function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate199.evaluated;
+const evaluated0 = validate201.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9831,7 +9881,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema89.type,parentSchema:schema89,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema90.type,parentSchema:schema90,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9840,39 +9890,12 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate199.errors = vErrors;
+validate201.errors = vErrors;
 return errors === 0;
 }
-validate199.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate201.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema90 = {"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
-
-function validate202(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate202.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema90.type,parentSchema:schema90,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-validate202.errors = vErrors;
-return errors === 0;
-}
-validate202.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-const schema91 = {"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; shared memory counts for each process; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}};
+const schema91 = {"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
 
 function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9884,10 +9907,8 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!((((key0 === "printed_bytes") || (key0 === "disk_bytes")) || (key0 === "processes")) || (key0 === "memory_bytes"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema91,data};
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema91.type,parentSchema:schema91,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9896,132 +9917,12 @@ vErrors.push(err0);
 }
 errors++;
 }
-}
-if(data.printed_bytes !== undefined){
-let data0 = data.printed_bytes;
-if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-const err1 = {instancePath:instancePath+"/printed_bytes",schemaPath:"#/properties/printed_bytes/type",keyword:"type",params:{type: schema91.properties.printed_bytes.type},message:"must be integer,string",schema:schema91.properties.printed_bytes.type,parentSchema:schema91.properties.printed_bytes,data:data0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "size", data0, schema91.properties.printed_bytes, instancePath+"/printed_bytes");
-if(reason0 !== undefined){
-const err2 = {instancePath:instancePath+"/printed_bytes",schemaPath:"#/properties/printed_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema91.properties.printed_bytes,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.disk_bytes !== undefined){
-let data1 = data.disk_bytes;
-if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/disk_bytes",schemaPath:"#/properties/disk_bytes/type",keyword:"type",params:{type: schema91.properties.disk_bytes.type},message:"must be integer,string",schema:schema91.properties.disk_bytes.type,parentSchema:schema91.properties.disk_bytes,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "size", data1, schema91.properties.disk_bytes, instancePath+"/disk_bytes");
-if(reason1 !== undefined){
-const err4 = {instancePath:instancePath+"/disk_bytes",schemaPath:"#/properties/disk_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema91.properties.disk_bytes,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.processes !== undefined){
-let data2 = data.processes;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err5 = {instancePath:instancePath+"/processes",schemaPath:"#/properties/processes/type",keyword:"type",params:{type: schema91.properties.processes.type},message:"must be integer,string",schema:schema91.properties.processes.type,parentSchema:schema91.properties.processes,data:data2};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-const reason2 = checkScalar.call(this, "count", data2, schema91.properties.processes, instancePath+"/processes");
-if(reason2 !== undefined){
-const err6 = {instancePath:instancePath+"/processes",schemaPath:"#/properties/processes/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema91.properties.processes,data:data2};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-const err7 = {instancePath:instancePath+"/processes",schemaPath:"#/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema91.properties.processes,data:data2};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-}
-if(data.memory_bytes !== undefined){
-let data3 = data.memory_bytes;
-if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err8 = {instancePath:instancePath+"/memory_bytes",schemaPath:"#/properties/memory_bytes/type",keyword:"type",params:{type: schema91.properties.memory_bytes.type},message:"must be integer,string",schema:schema91.properties.memory_bytes.type,parentSchema:schema91.properties.memory_bytes,data:data3};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-const reason3 = checkScalar.call(this, "size", data3, schema91.properties.memory_bytes, instancePath+"/memory_bytes");
-if(reason3 !== undefined){
-const err9 = {instancePath:instancePath+"/memory_bytes",schemaPath:"#/properties/memory_bytes/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema91.properties.memory_bytes,data:data3};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema91.type,parentSchema:schema91,data};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
 validate204.errors = vErrors;
 return errors === 0;
 }
-validate204.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate204.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema92 = {"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false};
+const schema92 = {"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; shared memory counts for each process; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}};
 
 function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10035,8 +9936,157 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((((((key0 === "max_entries") || (key0 === "max_size_bytes")) || (key0 === "cache_root")) || (key0 === "experimental_subtree_caching")) || (key0 === "max_concurrent_fetches")) || (key0 === "experimental_get_tree_prefetch"))){
+if(!((((key0 === "printed_bytes") || (key0 === "disk_bytes")) || (key0 === "processes")) || (key0 === "memory_bytes"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema92,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.printed_bytes !== undefined){
+let data0 = data.printed_bytes;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
+const err1 = {instancePath:instancePath+"/printed_bytes",schemaPath:"#/properties/printed_bytes/type",keyword:"type",params:{type: schema92.properties.printed_bytes.type},message:"must be integer,string",schema:schema92.properties.printed_bytes.type,parentSchema:schema92.properties.printed_bytes,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data0, schema92.properties.printed_bytes, instancePath+"/printed_bytes");
+if(reason0 !== undefined){
+const err2 = {instancePath:instancePath+"/printed_bytes",schemaPath:"#/properties/printed_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema92.properties.printed_bytes,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.disk_bytes !== undefined){
+let data1 = data.disk_bytes;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/disk_bytes",schemaPath:"#/properties/disk_bytes/type",keyword:"type",params:{type: schema92.properties.disk_bytes.type},message:"must be integer,string",schema:schema92.properties.disk_bytes.type,parentSchema:schema92.properties.disk_bytes,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "size", data1, schema92.properties.disk_bytes, instancePath+"/disk_bytes");
+if(reason1 !== undefined){
+const err4 = {instancePath:instancePath+"/disk_bytes",schemaPath:"#/properties/disk_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema92.properties.disk_bytes,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.processes !== undefined){
+let data2 = data.processes;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err5 = {instancePath:instancePath+"/processes",schemaPath:"#/properties/processes/type",keyword:"type",params:{type: schema92.properties.processes.type},message:"must be integer,string",schema:schema92.properties.processes.type,parentSchema:schema92.properties.processes,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "count", data2, schema92.properties.processes, instancePath+"/processes");
+if(reason2 !== undefined){
+const err6 = {instancePath:instancePath+"/processes",schemaPath:"#/properties/processes/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema92.properties.processes,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+const err7 = {instancePath:instancePath+"/processes",schemaPath:"#/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema92.properties.processes,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+if(data.memory_bytes !== undefined){
+let data3 = data.memory_bytes;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err8 = {instancePath:instancePath+"/memory_bytes",schemaPath:"#/properties/memory_bytes/type",keyword:"type",params:{type: schema92.properties.memory_bytes.type},message:"must be integer,string",schema:schema92.properties.memory_bytes.type,parentSchema:schema92.properties.memory_bytes,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "size", data3, schema92.properties.memory_bytes, instancePath+"/memory_bytes");
+if(reason3 !== undefined){
+const err9 = {instancePath:instancePath+"/memory_bytes",schemaPath:"#/properties/memory_bytes/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema92.properties.memory_bytes,data:data3};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema92.type,parentSchema:schema92,data};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+validate206.errors = vErrors;
+return errors === 0;
+}
+validate206.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema93 = {"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false};
+
+function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate208.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((((((key0 === "max_entries") || (key0 === "max_size_bytes")) || (key0 === "cache_root")) || (key0 === "experimental_subtree_caching")) || (key0 === "max_concurrent_fetches")) || (key0 === "experimental_get_tree_prefetch"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema93,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10049,7 +10099,7 @@ errors++;
 if(data.max_entries !== undefined){
 let data0 = data.max_entries;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-const err1 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/type",keyword:"type",params:{type: schema92.properties.max_entries.type},message:"must be integer,string",schema:schema92.properties.max_entries.type,parentSchema:schema92.properties.max_entries,data:data0};
+const err1 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/type",keyword:"type",params:{type: schema93.properties.max_entries.type},message:"must be integer,string",schema:schema93.properties.max_entries.type,parentSchema:schema93.properties.max_entries,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10058,9 +10108,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data0, schema92.properties.max_entries, instancePath+"/max_entries");
+const reason0 = checkScalar.call(this, "count", data0, schema93.properties.max_entries, instancePath+"/max_entries");
 if(reason0 !== undefined){
-const err2 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema92.properties.max_entries,data:data0};
+const err2 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema93.properties.max_entries,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10071,7 +10121,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema92.properties.max_entries,data:data0};
+const err3 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema93.properties.max_entries,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10085,7 +10135,7 @@ errors++;
 if(data.max_size_bytes !== undefined){
 let data1 = data.max_size_bytes;
 if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err4 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/type",keyword:"type",params:{type: schema92.properties.max_size_bytes.type},message:"must be integer,string",schema:schema92.properties.max_size_bytes.type,parentSchema:schema92.properties.max_size_bytes,data:data1};
+const err4 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/type",keyword:"type",params:{type: schema93.properties.max_size_bytes.type},message:"must be integer,string",schema:schema93.properties.max_size_bytes.type,parentSchema:schema93.properties.max_size_bytes,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10094,9 +10144,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "size", data1, schema92.properties.max_size_bytes, instancePath+"/max_size_bytes");
+const reason1 = checkScalar.call(this, "size", data1, schema93.properties.max_size_bytes, instancePath+"/max_size_bytes");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema92.properties.max_size_bytes,data:data1};
+const err5 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema93.properties.max_size_bytes,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -10109,7 +10159,7 @@ errors++;
 if(data.cache_root !== undefined){
 let data2 = data.cache_root;
 if(typeof data2 !== "string"){
-const err6 = {instancePath:instancePath+"/cache_root",schemaPath:"#/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema92.properties.cache_root.type,parentSchema:schema92.properties.cache_root,data:data2};
+const err6 = {instancePath:instancePath+"/cache_root",schemaPath:"#/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema93.properties.cache_root.type,parentSchema:schema93.properties.cache_root,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -10122,7 +10172,7 @@ errors++;
 if(data.experimental_subtree_caching !== undefined){
 let data3 = data.experimental_subtree_caching;
 if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema92.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema92.properties.experimental_subtree_caching.type,parentSchema:schema92.properties.experimental_subtree_caching,data:data3};
+const err7 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema93.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema93.properties.experimental_subtree_caching.type,parentSchema:schema93.properties.experimental_subtree_caching,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -10131,9 +10181,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "bool", data3, schema92.properties.experimental_subtree_caching, instancePath+"/experimental_subtree_caching");
+const reason2 = checkScalar.call(this, "bool", data3, schema93.properties.experimental_subtree_caching, instancePath+"/experimental_subtree_caching");
 if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema92.properties.experimental_subtree_caching,data:data3};
+const err8 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema93.properties.experimental_subtree_caching,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -10146,7 +10196,7 @@ errors++;
 if(data.max_concurrent_fetches !== undefined){
 let data4 = data.max_concurrent_fetches;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err9 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema92.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema92.properties.max_concurrent_fetches.type,parentSchema:schema92.properties.max_concurrent_fetches,data:data4};
+const err9 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema93.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema93.properties.max_concurrent_fetches.type,parentSchema:schema93.properties.max_concurrent_fetches,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -10155,9 +10205,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "count", data4, schema92.properties.max_concurrent_fetches, instancePath+"/max_concurrent_fetches");
+const reason3 = checkScalar.call(this, "count", data4, schema93.properties.max_concurrent_fetches, instancePath+"/max_concurrent_fetches");
 if(reason3 !== undefined){
-const err10 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema92.properties.max_concurrent_fetches,data:data4};
+const err10 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema93.properties.max_concurrent_fetches,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -10168,7 +10218,7 @@ errors++;
 }
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 1 || isNaN(data4)){
-const err11 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema92.properties.max_concurrent_fetches,data:data4};
+const err11 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema93.properties.max_concurrent_fetches,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -10182,7 +10232,7 @@ errors++;
 if(data.experimental_get_tree_prefetch !== undefined){
 let data5 = data.experimental_get_tree_prefetch;
 if((typeof data5 !== "boolean") && (typeof data5 !== "string")){
-const err12 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema92.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema92.properties.experimental_get_tree_prefetch.type,parentSchema:schema92.properties.experimental_get_tree_prefetch,data:data5};
+const err12 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema93.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema93.properties.experimental_get_tree_prefetch.type,parentSchema:schema93.properties.experimental_get_tree_prefetch,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -10191,9 +10241,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "bool", data5, schema92.properties.experimental_get_tree_prefetch, instancePath+"/experimental_get_tree_prefetch");
+const reason4 = checkScalar.call(this, "bool", data5, schema93.properties.experimental_get_tree_prefetch, instancePath+"/experimental_get_tree_prefetch");
 if(reason4 !== undefined){
-const err13 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema92.properties.experimental_get_tree_prefetch,data:data5};
+const err13 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema93.properties.experimental_get_tree_prefetch,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -10205,7 +10255,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema92.type,parentSchema:schema92,data};
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema93.type,parentSchema:schema93,data};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -10214,50 +10264,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate206.errors = vErrors;
-return errors === 0;
-}
-validate206.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema93 = {"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true};
-
-function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate208.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((typeof data !== "boolean") && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema93.type},message:"must be boolean,string",schema:schema93.type,parentSchema:schema93,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "bool", data, schema93, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema93,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
 validate208.errors = vErrors;
 return errors === 0;
 }
-validate208.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate208.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema94 = {"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false};
+const schema94 = {"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true};
 
 function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10295,7 +10307,7 @@ return errors === 0;
 }
 validate210.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema95 = {"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false};
+const schema95 = {"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false};
 
 function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10333,7 +10345,7 @@ return errors === 0;
 }
 validate212.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema96 = {"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false};
+const schema96 = {"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false};
 
 function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10371,7 +10383,7 @@ return errors === 0;
 }
 validate214.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema97 = {"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true};
+const schema97 = {"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false};
 
 function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10409,7 +10421,7 @@ return errors === 0;
 }
 validate216.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema98 = {"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false};
+const schema98 = {"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true};
 
 function validate218(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10446,6 +10458,44 @@ validate218.errors = vErrors;
 return errors === 0;
 }
 validate218.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema99 = {"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false};
+
+function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate220.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((typeof data !== "boolean") && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema99.type},message:"must be boolean,string",schema:schema99.type,parentSchema:schema99,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data, schema99, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema99,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate220.errors = vErrors;
+return errors === 0;
+}
+validate220.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
 function validate165(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -10569,105 +10619,111 @@ vErrors = appended(vErrors, validate182.errors);
 errors = vErrors.length;
 }
 }
-if(data.timeout_message !== undefined){
-if(!(validate184.call(this, data.timeout_message, {instancePath:instancePath+"/timeout_message",parentData:data,parentDataProperty:"timeout_message",rootData,dynamicAnchors}))){
+if(data.termination_grace_s !== undefined){
+if(!(validate184.call(this, data.termination_grace_s, {instancePath:instancePath+"/termination_grace_s",parentData:data,parentDataProperty:"termination_grace_s",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate184.errors);
 errors = vErrors.length;
 }
 }
-if(data.entrypoint !== undefined){
-if(!(validate186.call(this, data.entrypoint, {instancePath:instancePath+"/entrypoint",parentData:data,parentDataProperty:"entrypoint",rootData,dynamicAnchors}))){
+if(data.timeout_message !== undefined){
+if(!(validate186.call(this, data.timeout_message, {instancePath:instancePath+"/timeout_message",parentData:data,parentDataProperty:"timeout_message",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate186.errors);
 errors = vErrors.length;
 }
 }
-if(data.experimental_precondition_script !== undefined){
-if(!(validate188.call(this, data.experimental_precondition_script, {instancePath:instancePath+"/experimental_precondition_script",parentData:data,parentDataProperty:"experimental_precondition_script",rootData,dynamicAnchors}))){
+if(data.entrypoint !== undefined){
+if(!(validate188.call(this, data.entrypoint, {instancePath:instancePath+"/entrypoint",parentData:data,parentDataProperty:"entrypoint",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate188.errors);
 errors = vErrors.length;
 }
 }
-if(data.cas_fast_slow_store !== undefined){
-if(!(validate190.call(this, data.cas_fast_slow_store, {instancePath:instancePath+"/cas_fast_slow_store",parentData:data,parentDataProperty:"cas_fast_slow_store",rootData,dynamicAnchors}))){
+if(data.experimental_precondition_script !== undefined){
+if(!(validate190.call(this, data.experimental_precondition_script, {instancePath:instancePath+"/experimental_precondition_script",parentData:data,parentDataProperty:"experimental_precondition_script",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate190.errors);
 errors = vErrors.length;
 }
 }
-if(data.upload_action_result !== undefined){
-if(!(validate192.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
+if(data.cas_fast_slow_store !== undefined){
+if(!(validate192.call(this, data.cas_fast_slow_store, {instancePath:instancePath+"/cas_fast_slow_store",parentData:data,parentDataProperty:"cas_fast_slow_store",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate192.errors);
 errors = vErrors.length;
 }
 }
-if(data.work_directory !== undefined){
-if(!(validate194.call(this, data.work_directory, {instancePath:instancePath+"/work_directory",parentData:data,parentDataProperty:"work_directory",rootData,dynamicAnchors}))){
+if(data.upload_action_result !== undefined){
+if(!(validate194.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate194.errors);
 errors = vErrors.length;
 }
 }
-if(data.platform_properties !== undefined){
-if(!(validate196.call(this, data.platform_properties, {instancePath:instancePath+"/platform_properties",parentData:data,parentDataProperty:"platform_properties",rootData,dynamicAnchors}))){
+if(data.work_directory !== undefined){
+if(!(validate196.call(this, data.work_directory, {instancePath:instancePath+"/work_directory",parentData:data,parentDataProperty:"work_directory",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate196.errors);
 errors = vErrors.length;
 }
 }
+if(data.platform_properties !== undefined){
+if(!(validate198.call(this, data.platform_properties, {instancePath:instancePath+"/platform_properties",parentData:data,parentDataProperty:"platform_properties",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate198.errors);
+errors = vErrors.length;
+}
+}
 if(data.additional_environment !== undefined){
-if(!(validate199.call(this, data.additional_environment, {instancePath:instancePath+"/additional_environment",parentData:data,parentDataProperty:"additional_environment",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate199.errors);
+if(!(validate201.call(this, data.additional_environment, {instancePath:instancePath+"/additional_environment",parentData:data,parentDataProperty:"additional_environment",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate201.errors);
 errors = vErrors.length;
 }
 }
 if(data.default_path !== undefined){
-if(!(validate202.call(this, data.default_path, {instancePath:instancePath+"/default_path",parentData:data,parentDataProperty:"default_path",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate202.errors);
-errors = vErrors.length;
-}
-}
-if(data.action_limits !== undefined){
-if(!(validate204.call(this, data.action_limits, {instancePath:instancePath+"/action_limits",parentData:data,parentDataProperty:"action_limits",rootData,dynamicAnchors}))){
+if(!(validate204.call(this, data.default_path, {instancePath:instancePath+"/default_path",parentData:data,parentDataProperty:"default_path",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate204.errors);
 errors = vErrors.length;
 }
 }
-if(data.directory_cache !== undefined){
-if(!(validate206.call(this, data.directory_cache, {instancePath:instancePath+"/directory_cache",parentData:data,parentDataProperty:"directory_cache",rootData,dynamicAnchors}))){
+if(data.action_limits !== undefined){
+if(!(validate206.call(this, data.action_limits, {instancePath:instancePath+"/action_limits",parentData:data,parentDataProperty:"action_limits",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate206.errors);
 errors = vErrors.length;
 }
 }
-if(data.experimental_active_input_leases !== undefined){
-if(!(validate208.call(this, data.experimental_active_input_leases, {instancePath:instancePath+"/experimental_active_input_leases",parentData:data,parentDataProperty:"experimental_active_input_leases",rootData,dynamicAnchors}))){
+if(data.directory_cache !== undefined){
+if(!(validate208.call(this, data.directory_cache, {instancePath:instancePath+"/directory_cache",parentData:data,parentDataProperty:"directory_cache",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate208.errors);
 errors = vErrors.length;
 }
 }
-if(data.use_namespaces !== undefined){
-if(!(validate210.call(this, data.use_namespaces, {instancePath:instancePath+"/use_namespaces",parentData:data,parentDataProperty:"use_namespaces",rootData,dynamicAnchors}))){
+if(data.experimental_active_input_leases !== undefined){
+if(!(validate210.call(this, data.experimental_active_input_leases, {instancePath:instancePath+"/experimental_active_input_leases",parentData:data,parentDataProperty:"experimental_active_input_leases",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate210.errors);
 errors = vErrors.length;
 }
 }
-if(data.keep_network !== undefined){
-if(!(validate212.call(this, data.keep_network, {instancePath:instancePath+"/keep_network",parentData:data,parentDataProperty:"keep_network",rootData,dynamicAnchors}))){
+if(data.use_namespaces !== undefined){
+if(!(validate212.call(this, data.use_namespaces, {instancePath:instancePath+"/use_namespaces",parentData:data,parentDataProperty:"use_namespaces",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate212.errors);
 errors = vErrors.length;
 }
 }
-if(data.use_mount_namespace !== undefined){
-if(!(validate214.call(this, data.use_mount_namespace, {instancePath:instancePath+"/use_mount_namespace",parentData:data,parentDataProperty:"use_mount_namespace",rootData,dynamicAnchors}))){
+if(data.keep_network !== undefined){
+if(!(validate214.call(this, data.keep_network, {instancePath:instancePath+"/keep_network",parentData:data,parentDataProperty:"keep_network",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate214.errors);
 errors = vErrors.length;
 }
 }
-if(data.read_only_inputs !== undefined){
-if(!(validate216.call(this, data.read_only_inputs, {instancePath:instancePath+"/read_only_inputs",parentData:data,parentDataProperty:"read_only_inputs",rootData,dynamicAnchors}))){
+if(data.use_mount_namespace !== undefined){
+if(!(validate216.call(this, data.use_mount_namespace, {instancePath:instancePath+"/use_mount_namespace",parentData:data,parentDataProperty:"use_mount_namespace",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate216.errors);
 errors = vErrors.length;
 }
 }
-if(data.input_root_is_root !== undefined){
-if(!(validate218.call(this, data.input_root_is_root, {instancePath:instancePath+"/input_root_is_root",parentData:data,parentDataProperty:"input_root_is_root",rootData,dynamicAnchors}))){
+if(data.read_only_inputs !== undefined){
+if(!(validate218.call(this, data.read_only_inputs, {instancePath:instancePath+"/read_only_inputs",parentData:data,parentDataProperty:"read_only_inputs",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate218.errors);
+errors = vErrors.length;
+}
+}
+if(data.input_root_is_root !== undefined){
+if(!(validate220.call(this, data.input_root_is_root, {instancePath:instancePath+"/input_root_is_root",parentData:data,parentDataProperty:"input_root_is_root",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate220.errors);
 errors = vErrors.length;
 }
 }
@@ -10764,15 +10820,15 @@ return errors === 0;
 }
 validate151.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema99 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its index in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"BaggageIdentity","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Reject calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
-const schema100 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name; without it the server listens on every address of the machine. Port 0 takes any free port. Or `unix:/path`: a socket of this machine, without TLS; a socket that nobody listens on is replaced.","type":"string","x-address":true},"unix_socket_mode":{"description":"Permissions of the socket of `unix:/path`: who may write to it may connect. It has the group of the process, or that of its folder if the folder has the setgid bit.","type":"string","pattern":"^0?[0-7]{3}$","x-expected":"three octal digits, such as 0660","default":"0660"},"transport":{"description":"The implementation of gRPC on this listener: `remexec`, which needs far less CPU, or the library `grpc-js`, as a fallback if the first has a fault. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"Compressions of responses, for clients that accept them. This costs about 20 ms of CPU per MiB. Blobs that a client reads compressed are not compressed again. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"Compressions accepted in requests; others are rejected with UNIMPLEMENTED. An empty list accepts none. `transport: \"grpc-js\"` always accepts gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Most connections at a time; 0 means no limit. A further one is closed at once, before any byte is read, and logged.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Most connections at a time from one address; 0 means no limit. Set it to 0, or higher, if many clients share an address, behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"request_timeout_s":{"description":"How long a request message may stay incomplete while the server waits for it: the only message of most calls, each message of an upload. After that the call ends with DEADLINE_EXCEEDED; an upload can be resumed. Over HTTP a body must bring 64 KiB in this time, and a client take 256 KiB of an answer. 0 means no limit. Needs `transport: \"remexec\"`.","type":["integer","string"],"x-value":"duration","minimum":0,"maximum":86400,"default":120},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md describes what they limit.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client before the server sends a PING; 0 never sends one.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may reset or break at once. A connection also gets 200 a second, and one for each answered stream. A connection that exceeds this is closed.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow automatically: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is accepted: 16,384 bytes, no other value. Larger frames save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Most calls at a time on a connection, including cancelled calls that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that may wait for the socket of a connection before the server stops producing responses for it.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which the server does not use.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Most bytes of request header fields, counted as in RFC 9113, 6.5.2; larger requests get 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS on the whole port: gRPC and HTTP pages. Changed files are read again within 5 seconds and apply to new connections; open ones stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, followed by its intermediate certificates.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file of authorities. If set, every client needs a certificate from one of them.","type":"string","x-path":true,"x-public":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid. Clients with a revoked certificate are rejected.","type":"string","x-path":true,"x-public":true},"client_certificates":{"description":"Accept clients without a certificate although `client_ca_file` is set. An invalid certificate is rejected either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The lowest accepted TLS version.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
+const schema100 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its index in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"BaggageIdentity","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Reject calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
+const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name; without it the server listens on every address of the machine. Port 0 takes any free port. Or `unix:/path`: a socket of this machine, without TLS; a socket that nobody listens on is replaced.","type":"string","x-address":true},"unix_socket_mode":{"description":"Permissions of the socket of `unix:/path`: who may write to it may connect. It has the group of the process, or that of its folder if the folder has the setgid bit.","type":"string","pattern":"^0?[0-7]{3}$","x-expected":"three octal digits, such as 0660","default":"0660"},"transport":{"description":"The implementation of gRPC on this listener: `remexec`, which needs far less CPU, or the library `grpc-js`, as a fallback if the first has a fault. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"Compressions of responses, for clients that accept them. This costs about 20 ms of CPU per MiB. Blobs that a client reads compressed are not compressed again. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"Compressions accepted in requests; others are rejected with UNIMPLEMENTED. An empty list accepts none. `transport: \"grpc-js\"` always accepts gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Most connections at a time; 0 means no limit. A further one is closed at once, before any byte is read, and logged.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Most connections at a time from one address; 0 means no limit. Set it to 0, or higher, if many clients share an address, behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"request_timeout_s":{"description":"How long a request message may stay incomplete while the server waits for it: the only message of most calls, each message of an upload. After that the call ends with DEADLINE_EXCEEDED; an upload can be resumed. Over HTTP a body must bring 64 KiB in this time, and a client take 256 KiB of an answer. 0 means no limit. Needs `transport: \"remexec\"`.","type":["integer","string"],"x-value":"duration","minimum":0,"maximum":86400,"default":120},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md describes what they limit.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client before the server sends a PING; 0 never sends one.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may reset or break at once. A connection also gets 200 a second, and one for each answered stream. A connection that exceeds this is closed.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow automatically: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is accepted: 16,384 bytes, no other value. Larger frames save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Most calls at a time on a connection, including cancelled calls that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that may wait for the socket of a connection before the server stops producing responses for it.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which the server does not use.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Most bytes of request header fields, counted as in RFC 9113, 6.5.2; larger requests get 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS on the whole port: gRPC and HTTP pages. Changed files are read again within 5 seconds and apply to new connections; open ones stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, followed by its intermediate certificates.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file of authorities. If set, every client needs a certificate from one of them.","type":"string","x-path":true,"x-public":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid. Clients with a revoked certificate are rejected.","type":"string","x-path":true,"x-public":true},"client_certificates":{"description":"Accept clients without a certificate although `client_ca_file` is set. An invalid certificate is rejected either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The lowest accepted TLS version.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
 const pattern4 = new RegExp("^0?[0-7]{3}$", "u");
-const schema101 = {"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20};
+const schema102 = {"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20};
 
-function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate225.evaluated;
+const evaluated0 = validate227.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10780,7 +10836,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema101.type},message:"must be integer,string",schema:schema101.type,parentSchema:schema101,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema102.type},message:"must be integer,string",schema:schema102.type,parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10789,9 +10845,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema101, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema102, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema101,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10802,7 +10858,7 @@ errors++;
 }
 if((typeof data == "number") && (isFinite(data))){
 if(data < 1 || isNaN(data)){
-const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema101,data};
+const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10812,17 +10868,17 @@ vErrors.push(err2);
 errors++;
 }
 }
-validate225.errors = vErrors;
+validate227.errors = vErrors;
 return errors === 0;
 }
-validate225.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate227.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate224(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/listener.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate224.evaluated;
+const evaluated0 = validate226.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10831,7 +10887,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.socket_address === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "socket_address"},message:"must have required property '"+"socket_address"+"'",schema:schema100.required,parentSchema:schema100,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "socket_address"},message:"must have required property '"+"socket_address"+"'",schema:schema101.required,parentSchema:schema101,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10841,8 +10897,8 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema100.properties, key0))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema100,data};
+if(!(func1.call(schema101.properties, key0))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema101,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10855,7 +10911,7 @@ errors++;
 if(data.socket_address !== undefined){
 let data0 = data.socket_address;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/socket_address",schemaPath:"#/properties/socket_address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.socket_address.type,parentSchema:schema100.properties.socket_address,data:data0};
+const err2 = {instancePath:instancePath+"/socket_address",schemaPath:"#/properties/socket_address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.socket_address.type,parentSchema:schema101.properties.socket_address,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10869,7 +10925,7 @@ if(data.unix_socket_mode !== undefined){
 let data1 = data.unix_socket_mode;
 if(typeof data1 === "string"){
 if(!pattern4.test(data1)){
-const err3 = {instancePath:instancePath+"/unix_socket_mode",schemaPath:"#/properties/unix_socket_mode/pattern",keyword:"pattern",params:{pattern: "^0?[0-7]{3}$"},message:"must match pattern \""+"^0?[0-7]{3}$"+"\"",schema:"^0?[0-7]{3}$",parentSchema:schema100.properties.unix_socket_mode,data:data1};
+const err3 = {instancePath:instancePath+"/unix_socket_mode",schemaPath:"#/properties/unix_socket_mode/pattern",keyword:"pattern",params:{pattern: "^0?[0-7]{3}$"},message:"must match pattern \""+"^0?[0-7]{3}$"+"\"",schema:"^0?[0-7]{3}$",parentSchema:schema101.properties.unix_socket_mode,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10880,7 +10936,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/unix_socket_mode",schemaPath:"#/properties/unix_socket_mode/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.unix_socket_mode.type,parentSchema:schema100.properties.unix_socket_mode,data:data1};
+const err4 = {instancePath:instancePath+"/unix_socket_mode",schemaPath:"#/properties/unix_socket_mode/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.unix_socket_mode.type,parentSchema:schema101.properties.unix_socket_mode,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10893,7 +10949,7 @@ errors++;
 if(data.transport !== undefined){
 let data2 = data.transport;
 if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.transport.type,parentSchema:schema100.properties.transport,data:data2};
+const err5 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.transport.type,parentSchema:schema101.properties.transport,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -10903,7 +10959,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data2 === "remexec") || (data2 === "grpc-js"))){
-const err6 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/enum",keyword:"enum",params:{allowedValues: schema100.properties.transport.enum},message:"must be equal to one of the allowed values",schema:schema100.properties.transport.enum,parentSchema:schema100.properties.transport,data:data2};
+const err6 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/enum",keyword:"enum",params:{allowedValues: schema101.properties.transport.enum},message:"must be equal to one of the allowed values",schema:schema101.properties.transport.enum,parentSchema:schema101.properties.transport,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -10916,7 +10972,7 @@ errors++;
 if(data.freebind !== undefined){
 let data3 = data.freebind;
 if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/type",keyword:"type",params:{type: schema100.properties.freebind.type},message:"must be boolean,string",schema:schema100.properties.freebind.type,parentSchema:schema100.properties.freebind,data:data3};
+const err7 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/type",keyword:"type",params:{type: schema101.properties.freebind.type},message:"must be boolean,string",schema:schema101.properties.freebind.type,parentSchema:schema101.properties.freebind,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -10925,9 +10981,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data3, schema100.properties.freebind, instancePath+"/freebind");
+const reason0 = checkScalar.call(this, "bool", data3, schema101.properties.freebind, instancePath+"/freebind");
 if(reason0 !== undefined){
-const err8 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema100.properties.freebind,data:data3};
+const err8 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema101.properties.freebind,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -10942,7 +10998,7 @@ let data4 = data.compression;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key1 in data4){
 if(!((key1 === "send_compression_algorithm") || (key1 === "accepted_compression_algorithms"))){
-const err9 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema100.properties.compression,data:data4};
+const err9 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema101.properties.compression,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -10955,7 +11011,7 @@ errors++;
 if(data4.send_compression_algorithm !== undefined){
 let data5 = data4.send_compression_algorithm;
 if(typeof data5 !== "string"){
-const err10 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.compression.properties.send_compression_algorithm.type,parentSchema:schema100.properties.compression.properties.send_compression_algorithm,data:data5};
+const err10 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.compression.properties.send_compression_algorithm.type,parentSchema:schema101.properties.compression.properties.send_compression_algorithm,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -10965,7 +11021,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!((data5 === "none") || (data5 === "gzip"))){
-const err11 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/enum",keyword:"enum",params:{allowedValues: schema100.properties.compression.properties.send_compression_algorithm.enum},message:"must be equal to one of the allowed values",schema:schema100.properties.compression.properties.send_compression_algorithm.enum,parentSchema:schema100.properties.compression.properties.send_compression_algorithm,data:data5};
+const err11 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/enum",keyword:"enum",params:{allowedValues: schema101.properties.compression.properties.send_compression_algorithm.enum},message:"must be equal to one of the allowed values",schema:schema101.properties.compression.properties.send_compression_algorithm.enum,parentSchema:schema101.properties.compression.properties.send_compression_algorithm,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -10982,7 +11038,7 @@ const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
 let data7 = data6[i0];
 if(typeof data7 !== "string"){
-const err12 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.compression.properties.accepted_compression_algorithms.items.type,parentSchema:schema100.properties.compression.properties.accepted_compression_algorithms.items,data:data7};
+const err12 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.compression.properties.accepted_compression_algorithms.items.type,parentSchema:schema101.properties.compression.properties.accepted_compression_algorithms.items,data:data7};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -10992,7 +11048,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!(((data7 === "none") || (data7 === "gzip")) || (data7 === "deflate"))){
-const err13 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/enum",keyword:"enum",params:{allowedValues: schema100.properties.compression.properties.accepted_compression_algorithms.items.enum},message:"must be equal to one of the allowed values",schema:schema100.properties.compression.properties.accepted_compression_algorithms.items.enum,parentSchema:schema100.properties.compression.properties.accepted_compression_algorithms.items,data:data7};
+const err13 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/enum",keyword:"enum",params:{allowedValues: schema101.properties.compression.properties.accepted_compression_algorithms.items.enum},message:"must be equal to one of the allowed values",schema:schema101.properties.compression.properties.accepted_compression_algorithms.items.enum,parentSchema:schema101.properties.compression.properties.accepted_compression_algorithms.items,data:data7};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -11004,7 +11060,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath:instancePath+"/compression/accepted_compression_algorithms",schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema100.properties.compression.properties.accepted_compression_algorithms.type,parentSchema:schema100.properties.compression.properties.accepted_compression_algorithms,data:data6};
+const err14 = {instancePath:instancePath+"/compression/accepted_compression_algorithms",schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema101.properties.compression.properties.accepted_compression_algorithms.type,parentSchema:schema101.properties.compression.properties.accepted_compression_algorithms,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -11016,7 +11072,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.properties.compression.type,parentSchema:schema100.properties.compression,data:data4};
+const err15 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.properties.compression.type,parentSchema:schema101.properties.compression,data:data4};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -11029,7 +11085,7 @@ errors++;
 if(data.max_connections !== undefined){
 let data8 = data.max_connections;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err16 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/type",keyword:"type",params:{type: schema100.properties.max_connections.type},message:"must be integer,string",schema:schema100.properties.max_connections.type,parentSchema:schema100.properties.max_connections,data:data8};
+const err16 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/type",keyword:"type",params:{type: schema101.properties.max_connections.type},message:"must be integer,string",schema:schema101.properties.max_connections.type,parentSchema:schema101.properties.max_connections,data:data8};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -11038,9 +11094,9 @@ vErrors.push(err16);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "count", data8, schema100.properties.max_connections, instancePath+"/max_connections");
+const reason1 = checkScalar.call(this, "count", data8, schema101.properties.max_connections, instancePath+"/max_connections");
 if(reason1 !== undefined){
-const err17 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema100.properties.max_connections,data:data8};
+const err17 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema101.properties.max_connections,data:data8};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -11051,7 +11107,7 @@ errors++;
 }
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 < 0 || isNaN(data8)){
-const err18 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema100.properties.max_connections,data:data8};
+const err18 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema101.properties.max_connections,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -11065,7 +11121,7 @@ errors++;
 if(data.max_connections_per_address !== undefined){
 let data9 = data.max_connections_per_address;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err19 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/type",keyword:"type",params:{type: schema100.properties.max_connections_per_address.type},message:"must be integer,string",schema:schema100.properties.max_connections_per_address.type,parentSchema:schema100.properties.max_connections_per_address,data:data9};
+const err19 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/type",keyword:"type",params:{type: schema101.properties.max_connections_per_address.type},message:"must be integer,string",schema:schema101.properties.max_connections_per_address.type,parentSchema:schema101.properties.max_connections_per_address,data:data9};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -11074,9 +11130,9 @@ vErrors.push(err19);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "count", data9, schema100.properties.max_connections_per_address, instancePath+"/max_connections_per_address");
+const reason2 = checkScalar.call(this, "count", data9, schema101.properties.max_connections_per_address, instancePath+"/max_connections_per_address");
 if(reason2 !== undefined){
-const err20 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema100.properties.max_connections_per_address,data:data9};
+const err20 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema101.properties.max_connections_per_address,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -11087,7 +11143,7 @@ errors++;
 }
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 < 0 || isNaN(data9)){
-const err21 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema100.properties.max_connections_per_address,data:data9};
+const err21 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema101.properties.max_connections_per_address,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -11101,7 +11157,7 @@ errors++;
 if(data.request_timeout_s !== undefined){
 let data10 = data.request_timeout_s;
 if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
-const err22 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/type",keyword:"type",params:{type: schema100.properties.request_timeout_s.type},message:"must be integer,string",schema:schema100.properties.request_timeout_s.type,parentSchema:schema100.properties.request_timeout_s,data:data10};
+const err22 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/type",keyword:"type",params:{type: schema101.properties.request_timeout_s.type},message:"must be integer,string",schema:schema101.properties.request_timeout_s.type,parentSchema:schema101.properties.request_timeout_s,data:data10};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -11110,9 +11166,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "duration", data10, schema100.properties.request_timeout_s, instancePath+"/request_timeout_s");
+const reason3 = checkScalar.call(this, "duration", data10, schema101.properties.request_timeout_s, instancePath+"/request_timeout_s");
 if(reason3 !== undefined){
-const err23 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema100.properties.request_timeout_s,data:data10};
+const err23 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema101.properties.request_timeout_s,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -11123,7 +11179,7 @@ errors++;
 }
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 > 86400 || isNaN(data10)){
-const err24 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema100.properties.request_timeout_s,data:data10};
+const err24 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema101.properties.request_timeout_s,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -11133,7 +11189,7 @@ vErrors.push(err24);
 errors++;
 }
 if(data10 < 0 || isNaN(data10)){
-const err25 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema100.properties.request_timeout_s,data:data10};
+const err25 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema101.properties.request_timeout_s,data:data10};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -11148,8 +11204,8 @@ if(data.advanced_http !== undefined){
 let data11 = data.advanced_http;
 if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
 for(const key2 in data11){
-if(!(func1.call(schema100.properties.advanced_http.properties, key2))){
-const err26 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema100.properties.advanced_http,data:data11};
+if(!(func1.call(schema101.properties.advanced_http.properties, key2))){
+const err26 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema101.properties.advanced_http,data:data11};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -11162,7 +11218,7 @@ errors++;
 if(data11.http2_keep_alive_interval !== undefined){
 let data12 = data11.http2_keep_alive_interval;
 if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
-const err27 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema100.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
+const err27 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema101.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema101.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema101.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -11171,9 +11227,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "count", data12, schema100.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
+const reason4 = checkScalar.call(this, "count", data12, schema101.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
 if(reason4 !== undefined){
-const err28 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema100.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
+const err28 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema101.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -11184,7 +11240,7 @@ errors++;
 }
 if((typeof data12 == "number") && (isFinite(data12))){
 if(data12 > 86400 || isNaN(data12)){
-const err29 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema100.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
+const err29 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema101.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -11194,7 +11250,7 @@ vErrors.push(err29);
 errors++;
 }
 if(data12 < 0 || isNaN(data12)){
-const err30 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema100.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
+const err30 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema101.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -11208,7 +11264,7 @@ errors++;
 if(data11.experimental_http2_max_pending_accept_reset_streams !== undefined){
 let data13 = data11.experimental_http2_max_pending_accept_reset_streams;
 if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
+const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema101.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema101.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -11217,9 +11273,9 @@ vErrors.push(err31);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "count", data13, schema100.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
+const reason5 = checkScalar.call(this, "count", data13, schema101.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
 if(reason5 !== undefined){
-const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
+const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -11230,7 +11286,7 @@ errors++;
 }
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 > 1000000 || isNaN(data13)){
-const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
+const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -11240,7 +11296,7 @@ vErrors.push(err33);
 errors++;
 }
 if(data13 < 1 || isNaN(data13)){
-const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
+const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -11254,7 +11310,7 @@ errors++;
 if(data11.experimental_http2_initial_stream_window_size !== undefined){
 let data14 = data11.experimental_http2_initial_stream_window_size;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
+const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema101.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema101.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -11263,9 +11319,9 @@ vErrors.push(err35);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "count", data14, schema100.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
+const reason6 = checkScalar.call(this, "count", data14, schema101.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
 if(reason6 !== undefined){
-const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
+const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema101.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -11276,7 +11332,7 @@ errors++;
 }
 if((typeof data14 == "number") && (isFinite(data14))){
 if(data14 > 2147483647 || isNaN(data14)){
-const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
+const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -11286,7 +11342,7 @@ vErrors.push(err37);
 errors++;
 }
 if(data14 < 16384 || isNaN(data14)){
-const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
+const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -11300,7 +11356,7 @@ errors++;
 if(data11.experimental_http2_initial_connection_window_size !== undefined){
 let data15 = data11.experimental_http2_initial_connection_window_size;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
-const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
+const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema101.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema101.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -11309,9 +11365,9 @@ vErrors.push(err39);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "count", data15, schema100.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
+const reason7 = checkScalar.call(this, "count", data15, schema101.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
 if(reason7 !== undefined){
-const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
+const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema101.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -11322,7 +11378,7 @@ errors++;
 }
 if((typeof data15 == "number") && (isFinite(data15))){
 if(data15 > 2147483647 || isNaN(data15)){
-const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
+const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -11332,7 +11388,7 @@ vErrors.push(err41);
 errors++;
 }
 if(data15 < 65535 || isNaN(data15)){
-const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 65535},message:"must be >= 65535",schema:65535,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
+const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 65535},message:"must be >= 65535",schema:65535,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -11346,7 +11402,7 @@ errors++;
 if(data11.experimental_http2_adaptive_window !== undefined){
 let data16 = data11.experimental_http2_adaptive_window;
 if((typeof data16 !== "boolean") && (typeof data16 !== "string")){
-const err43 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema100.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data16};
+const err43 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema101.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema101.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data16};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -11355,9 +11411,9 @@ vErrors.push(err43);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "bool", data16, schema100.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
+const reason8 = checkScalar.call(this, "bool", data16, schema101.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
 if(reason8 !== undefined){
-const err44 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data16};
+const err44 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema101.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data16};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -11370,7 +11426,7 @@ errors++;
 if(data11.experimental_http2_max_frame_size !== undefined){
 let data17 = data11.experimental_http2_max_frame_size;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
-const err45 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
+const err45 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema101.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema101.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -11379,9 +11435,9 @@ vErrors.push(err45);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "count", data17, schema100.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
+const reason9 = checkScalar.call(this, "count", data17, schema101.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
 if(reason9 !== undefined){
-const err46 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
+const err46 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -11392,7 +11448,7 @@ errors++;
 }
 if((typeof data17 == "number") && (isFinite(data17))){
 if(data17 > 16384 || isNaN(data17)){
-const err47 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16384},message:"must be <= 16384",schema:16384,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
+const err47 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16384},message:"must be <= 16384",schema:16384,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -11402,7 +11458,7 @@ vErrors.push(err47);
 errors++;
 }
 if(data17 < 16384 || isNaN(data17)){
-const err48 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
+const err48 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -11416,7 +11472,7 @@ errors++;
 if(data11.experimental_http2_max_concurrent_streams !== undefined){
 let data18 = data11.experimental_http2_max_concurrent_streams;
 if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
-const err49 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
+const err49 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema101.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema101.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -11425,9 +11481,9 @@ vErrors.push(err49);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "count", data18, schema100.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
+const reason10 = checkScalar.call(this, "count", data18, schema101.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
 if(reason10 !== undefined){
-const err50 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
+const err50 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -11438,7 +11494,7 @@ errors++;
 }
 if((typeof data18 == "number") && (isFinite(data18))){
 if(data18 > 1000000 || isNaN(data18)){
-const err51 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
+const err51 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -11448,7 +11504,7 @@ vErrors.push(err51);
 errors++;
 }
 if(data18 < 1 || isNaN(data18)){
-const err52 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
+const err52 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -11462,7 +11518,7 @@ errors++;
 if(data11.experimental_http2_keep_alive_timeout_s !== undefined){
 let data19 = data11.experimental_http2_keep_alive_timeout_s;
 if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err53 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
+const err53 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema101.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema101.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -11471,9 +11527,9 @@ vErrors.push(err53);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "duration", data19, schema100.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
+const reason11 = checkScalar.call(this, "duration", data19, schema101.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
 if(reason11 !== undefined){
-const err54 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason11,schema:"duration",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
+const err54 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason11,schema:"duration",parentSchema:schema101.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -11484,7 +11540,7 @@ errors++;
 }
 if((typeof data19 == "number") && (isFinite(data19))){
 if(data19 < 1 || isNaN(data19)){
-const err55 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
+const err55 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -11496,15 +11552,15 @@ errors++;
 }
 }
 if(data11.experimental_http2_keep_alive_timeout !== undefined){
-if(!(validate225.call(this, data11.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data11,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate225.errors);
+if(!(validate227.call(this, data11.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data11,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate227.errors);
 errors = vErrors.length;
 }
 }
 if(data11.experimental_http2_max_send_buf_size !== undefined){
 let data21 = data11.experimental_http2_max_send_buf_size;
 if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
-const err56 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
+const err56 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema101.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema101.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -11513,9 +11569,9 @@ vErrors.push(err56);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "count", data21, schema100.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
+const reason12 = checkScalar.call(this, "count", data21, schema101.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
 if(reason12 !== undefined){
-const err57 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason12,schema:"count",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
+const err57 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason12,schema:"count",parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -11526,7 +11582,7 @@ errors++;
 }
 if((typeof data21 == "number") && (isFinite(data21))){
 if(data21 > 16777216 || isNaN(data21)){
-const err58 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
+const err58 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -11536,7 +11592,7 @@ vErrors.push(err58);
 errors++;
 }
 if(data21 < 16384 || isNaN(data21)){
-const err59 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
+const err59 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -11550,7 +11606,7 @@ errors++;
 if(data11.experimental_http2_enable_connect_protocol !== undefined){
 let data22 = data11.experimental_http2_enable_connect_protocol;
 if((typeof data22 !== "boolean") && (typeof data22 !== "string")){
-const err60 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema100.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data22};
+const err60 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema101.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema101.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data22};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -11559,9 +11615,9 @@ vErrors.push(err60);
 }
 errors++;
 }
-const reason13 = checkScalar.call(this, "bool", data22, schema100.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
+const reason13 = checkScalar.call(this, "bool", data22, schema101.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
 if(reason13 !== undefined){
-const err61 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data22};
+const err61 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema101.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data22};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -11574,7 +11630,7 @@ errors++;
 if(data11.experimental_http2_max_header_list_size !== undefined){
 let data23 = data11.experimental_http2_max_header_list_size;
 if((!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))) && (typeof data23 !== "string")){
-const err62 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
+const err62 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema101.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema101.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -11583,9 +11639,9 @@ vErrors.push(err62);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "count", data23, schema100.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
+const reason14 = checkScalar.call(this, "count", data23, schema101.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
 if(reason14 !== undefined){
-const err63 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
+const err63 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -11596,7 +11652,7 @@ errors++;
 }
 if((typeof data23 == "number") && (isFinite(data23))){
 if(data23 > 1048576 || isNaN(data23)){
-const err64 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1048576},message:"must be <= 1048576",schema:1048576,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
+const err64 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1048576},message:"must be <= 1048576",schema:1048576,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -11606,7 +11662,7 @@ vErrors.push(err64);
 errors++;
 }
 if(data23 < 8192 || isNaN(data23)){
-const err65 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8192},message:"must be >= 8192",schema:8192,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
+const err65 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8192},message:"must be >= 8192",schema:8192,parentSchema:schema101.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -11619,7 +11675,7 @@ errors++;
 }
 }
 else {
-const err66 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.properties.advanced_http.type,parentSchema:schema100.properties.advanced_http,data:data11};
+const err66 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.properties.advanced_http.type,parentSchema:schema101.properties.advanced_http,data:data11};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -11632,7 +11688,7 @@ errors++;
 if(data.max_decoding_message_size !== undefined){
 let data24 = data.max_decoding_message_size;
 if((!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))) && (typeof data24 !== "string")){
-const err67 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema100.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema100.properties.max_decoding_message_size.type,parentSchema:schema100.properties.max_decoding_message_size,data:data24};
+const err67 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema101.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema101.properties.max_decoding_message_size.type,parentSchema:schema101.properties.max_decoding_message_size,data:data24};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -11641,9 +11697,9 @@ vErrors.push(err67);
 }
 errors++;
 }
-const reason15 = checkScalar.call(this, "size", data24, schema100.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
+const reason15 = checkScalar.call(this, "size", data24, schema101.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
 if(reason15 !== undefined){
-const err68 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason15,schema:"size",parentSchema:schema100.properties.max_decoding_message_size,data:data24};
+const err68 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason15,schema:"size",parentSchema:schema101.properties.max_decoding_message_size,data:data24};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -11654,7 +11710,7 @@ errors++;
 }
 if((typeof data24 == "number") && (isFinite(data24))){
 if(data24 > 2147483647 || isNaN(data24)){
-const err69 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema100.properties.max_decoding_message_size,data:data24};
+const err69 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema101.properties.max_decoding_message_size,data:data24};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -11669,7 +11725,7 @@ if(data.tls !== undefined){
 let data25 = data.tls;
 if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
 if(data25.cert_file === undefined){
-const err70 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema100.properties.tls.required,parentSchema:schema100.properties.tls,data:data25};
+const err70 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema101.properties.tls.required,parentSchema:schema101.properties.tls,data:data25};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -11679,7 +11735,7 @@ vErrors.push(err70);
 errors++;
 }
 if(data25.key_file === undefined){
-const err71 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema100.properties.tls.required,parentSchema:schema100.properties.tls,data:data25};
+const err71 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema101.properties.tls.required,parentSchema:schema101.properties.tls,data:data25};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -11690,7 +11746,7 @@ errors++;
 }
 for(const key3 in data25){
 if(!((((((key3 === "cert_file") || (key3 === "key_file")) || (key3 === "client_ca_file")) || (key3 === "client_crl_file")) || (key3 === "client_certificates")) || (key3 === "min_version"))){
-const err72 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema100.properties.tls,data:data25};
+const err72 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema101.properties.tls,data:data25};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -11703,7 +11759,7 @@ errors++;
 if(data25.cert_file !== undefined){
 let data26 = data25.cert_file;
 if(typeof data26 !== "string"){
-const err73 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.tls.properties.cert_file.type,parentSchema:schema100.properties.tls.properties.cert_file,data:data26};
+const err73 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.tls.properties.cert_file.type,parentSchema:schema101.properties.tls.properties.cert_file,data:data26};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -11716,7 +11772,7 @@ errors++;
 if(data25.key_file !== undefined){
 let data27 = data25.key_file;
 if(typeof data27 !== "string"){
-const err74 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.tls.properties.key_file.type,parentSchema:schema100.properties.tls.properties.key_file,data:data27};
+const err74 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.tls.properties.key_file.type,parentSchema:schema101.properties.tls.properties.key_file,data:data27};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -11729,7 +11785,7 @@ errors++;
 if(data25.client_ca_file !== undefined){
 let data28 = data25.client_ca_file;
 if(typeof data28 !== "string"){
-const err75 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.tls.properties.client_ca_file.type,parentSchema:schema100.properties.tls.properties.client_ca_file,data:data28};
+const err75 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.tls.properties.client_ca_file.type,parentSchema:schema101.properties.tls.properties.client_ca_file,data:data28};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -11742,7 +11798,7 @@ errors++;
 if(data25.client_crl_file !== undefined){
 let data29 = data25.client_crl_file;
 if(typeof data29 !== "string"){
-const err76 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.tls.properties.client_crl_file.type,parentSchema:schema100.properties.tls.properties.client_crl_file,data:data29};
+const err76 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.tls.properties.client_crl_file.type,parentSchema:schema101.properties.tls.properties.client_crl_file,data:data29};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -11755,7 +11811,7 @@ errors++;
 if(data25.client_certificates !== undefined){
 let data30 = data25.client_certificates;
 if(typeof data30 !== "string"){
-const err77 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.tls.properties.client_certificates.type,parentSchema:schema100.properties.tls.properties.client_certificates,data:data30};
+const err77 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.tls.properties.client_certificates.type,parentSchema:schema101.properties.tls.properties.client_certificates,data:data30};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -11765,7 +11821,7 @@ vErrors.push(err77);
 errors++;
 }
 if(!((data30 === "required") || (data30 === "optional"))){
-const err78 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/enum",keyword:"enum",params:{allowedValues: schema100.properties.tls.properties.client_certificates.enum},message:"must be equal to one of the allowed values",schema:schema100.properties.tls.properties.client_certificates.enum,parentSchema:schema100.properties.tls.properties.client_certificates,data:data30};
+const err78 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/enum",keyword:"enum",params:{allowedValues: schema101.properties.tls.properties.client_certificates.enum},message:"must be equal to one of the allowed values",schema:schema101.properties.tls.properties.client_certificates.enum,parentSchema:schema101.properties.tls.properties.client_certificates,data:data30};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -11778,7 +11834,7 @@ errors++;
 if(data25.min_version !== undefined){
 let data31 = data25.min_version;
 if(typeof data31 !== "string"){
-const err79 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.tls.properties.min_version.type,parentSchema:schema100.properties.tls.properties.min_version,data:data31};
+const err79 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.tls.properties.min_version.type,parentSchema:schema101.properties.tls.properties.min_version,data:data31};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -11788,7 +11844,7 @@ vErrors.push(err79);
 errors++;
 }
 if(!((data31 === "1.2") || (data31 === "1.3"))){
-const err80 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/enum",keyword:"enum",params:{allowedValues: schema100.properties.tls.properties.min_version.enum},message:"must be equal to one of the allowed values",schema:schema100.properties.tls.properties.min_version.enum,parentSchema:schema100.properties.tls.properties.min_version,data:data31};
+const err80 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/enum",keyword:"enum",params:{allowedValues: schema101.properties.tls.properties.min_version.enum},message:"must be equal to one of the allowed values",schema:schema101.properties.tls.properties.min_version.enum,parentSchema:schema101.properties.tls.properties.min_version,data:data31};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -11800,7 +11856,7 @@ errors++;
 }
 }
 else {
-const err81 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.properties.tls.type,parentSchema:schema100.properties.tls,data:data25};
+const err81 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.properties.tls.type,parentSchema:schema101.properties.tls,data:data25};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -11812,7 +11868,7 @@ errors++;
 }
 }
 else {
-const err82 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.type,parentSchema:schema100,data};
+const err82 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -11821,19 +11877,19 @@ vErrors.push(err82);
 }
 errors++;
 }
-validate224.errors = vErrors;
+validate226.errors = vErrors;
 return errors === 0;
 }
-validate224.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate226.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-also-called":["remote_asset_push"]},"http_cache":{"description":"Caches of build tools over HTTP. An array of entries with `path`, or an object by path.","type":["array","object"],"x-key":"path","items":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"}},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"build_events":{"$ref":"https://remexec.invalid/schema/service/build_events.json"},"pages":{"$ref":"https://remexec.invalid/schema/service/pages.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"metrics":{"$ref":"https://remexec.invalid/schema/service/metrics.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
-const schema103 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Serve SplitBlob and SpliceBlob, and announce how blobs are cut. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).","type":"object","properties":{"index_store":{"description":"The store of the chunk lists, so that a blob is split once; the chunks themselves go to `cas_store`. It may be any store, also `cas_store`: no client can name the keys of lists. Without it each SplitBlob splits the blob again. The same holds if `cas_store` is a `grpc` store.","type":"string","x-names":"stores"},"chunking_function":{"description":"How blobs are cut: `fast_cdc_2020`, which all clients have that chunk at all, or `rep_max_cdc`, whose chunks differ less in size and which Bazel has from 9.3 on. Cutting by it costs about three times the CPU. A change does not invalidate what is stored, but chunks cut the other way are not shared.","type":"string","enum":["fast_cdc_2020","rep_max_cdc"],"default":"fast_cdc_2020"},"avg_chunk_size_bytes":{"description":"Target chunk size of `fast_cdc_2020`, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much. Blobs of up to four times this size should not be chunked.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"min_chunk_size_bytes":{"description":"Smallest chunk of `rep_max_cdc`, from 1 KiB to 1 MiB. Chunks have less than twice that.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true},"horizon_size_bytes":{"description":"How far `rep_max_cdc` looks for the best end of a chunk, at most 16 MiB. Default: eight times `min_chunk_size_bytes`.","type":["integer","string"],"x-value":"size","minimum":0,"maximum":16777216},"max_chunk_count":{"description":"Most chunks of a blob. A blob that would have more is neither split nor spliced.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
+const schema103 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-also-called":["remote_asset_push"]},"http_cache":{"description":"Caches of build tools over HTTP. An array of entries with `path`, or an object by path.","type":["array","object"],"x-key":"path","items":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"}},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"build_events":{"$ref":"https://remexec.invalid/schema/service/build_events.json"},"pages":{"$ref":"https://remexec.invalid/schema/service/pages.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"metrics":{"$ref":"https://remexec.invalid/schema/service/metrics.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema104 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Serve SplitBlob and SpliceBlob, and announce how blobs are cut. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).","type":"object","properties":{"index_store":{"description":"The store of the chunk lists, so that a blob is split once; the chunks themselves go to `cas_store`. It may be any store, also `cas_store`: no client can name the keys of lists. Without it each SplitBlob splits the blob again. The same holds if `cas_store` is a `grpc` store.","type":"string","x-names":"stores"},"chunking_function":{"description":"How blobs are cut: `fast_cdc_2020`, which all clients have that chunk at all, or `rep_max_cdc`, whose chunks differ less in size and which Bazel has from 9.3 on. Cutting by it costs about three times the CPU. A change does not invalidate what is stored, but chunks cut the other way are not shared.","type":"string","enum":["fast_cdc_2020","rep_max_cdc"],"default":"fast_cdc_2020"},"avg_chunk_size_bytes":{"description":"Target chunk size of `fast_cdc_2020`, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much. Blobs of up to four times this size should not be chunked.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"min_chunk_size_bytes":{"description":"Smallest chunk of `rep_max_cdc`, from 1 KiB to 1 MiB. Chunks have less than twice that.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true},"horizon_size_bytes":{"description":"How far `rep_max_cdc` looks for the best end of a chunk, at most 16 MiB. Default: eight times `min_chunk_size_bytes`.","type":["integer","string"],"x-value":"size","minimum":0,"maximum":16777216},"max_chunk_count":{"description":"Most chunks of a blob. A blob that would have more is neither split nor spliced.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
 
-function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/cas.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate229.evaluated;
+const evaluated0 = validate231.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11842,7 +11898,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.cas_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema103.required,parentSchema:schema103,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema104.required,parentSchema:schema104,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11853,277 +11909,6 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "experimental_chunking"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema103,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.instance_name.type,parentSchema:schema103.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.cas_store !== undefined){
-let data1 = data.cas_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.cas_store.type,parentSchema:schema103.properties.cas_store,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.experimental_chunking !== undefined){
-let data2 = data.experimental_chunking;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-if(!((((((key1 === "index_store") || (key1 === "chunking_function")) || (key1 === "avg_chunk_size_bytes")) || (key1 === "min_chunk_size_bytes")) || (key1 === "horizon_size_bytes")) || (key1 === "max_chunk_count"))){
-const err4 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.experimental_chunking,data:data2};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data2.index_store !== undefined){
-let data3 = data2.index_store;
-if(typeof data3 !== "string"){
-const err5 = {instancePath:instancePath+"/experimental_chunking/index_store",schemaPath:"#/properties/experimental_chunking/properties/index_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.experimental_chunking.properties.index_store.type,parentSchema:schema103.properties.experimental_chunking.properties.index_store,data:data3};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data2.chunking_function !== undefined){
-let data4 = data2.chunking_function;
-if(typeof data4 !== "string"){
-const err6 = {instancePath:instancePath+"/experimental_chunking/chunking_function",schemaPath:"#/properties/experimental_chunking/properties/chunking_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.experimental_chunking.properties.chunking_function.type,parentSchema:schema103.properties.experimental_chunking.properties.chunking_function,data:data4};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(!((data4 === "fast_cdc_2020") || (data4 === "rep_max_cdc"))){
-const err7 = {instancePath:instancePath+"/experimental_chunking/chunking_function",schemaPath:"#/properties/experimental_chunking/properties/chunking_function/enum",keyword:"enum",params:{allowedValues: schema103.properties.experimental_chunking.properties.chunking_function.enum},message:"must be equal to one of the allowed values",schema:schema103.properties.experimental_chunking.properties.chunking_function.enum,parentSchema:schema103.properties.experimental_chunking.properties.chunking_function,data:data4};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data2.avg_chunk_size_bytes !== undefined){
-let data5 = data2.avg_chunk_size_bytes;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err8 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes.type,parentSchema:schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data5};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "size", data5, schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes, instancePath+"/experimental_chunking/avg_chunk_size_bytes");
-if(reason0 !== undefined){
-const err9 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data5};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-if(data2.min_chunk_size_bytes !== undefined){
-let data6 = data2.min_chunk_size_bytes;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
-const err10 = {instancePath:instancePath+"/experimental_chunking/min_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/min_chunk_size_bytes/type",keyword:"type",params:{type: schema103.properties.experimental_chunking.properties.min_chunk_size_bytes.type},message:"must be integer,string",schema:schema103.properties.experimental_chunking.properties.min_chunk_size_bytes.type,parentSchema:schema103.properties.experimental_chunking.properties.min_chunk_size_bytes,data:data6};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "size", data6, schema103.properties.experimental_chunking.properties.min_chunk_size_bytes, instancePath+"/experimental_chunking/min_chunk_size_bytes");
-if(reason1 !== undefined){
-const err11 = {instancePath:instancePath+"/experimental_chunking/min_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/min_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema103.properties.experimental_chunking.properties.min_chunk_size_bytes,data:data6};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-if(data2.horizon_size_bytes !== undefined){
-let data7 = data2.horizon_size_bytes;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err12 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/type",keyword:"type",params:{type: schema103.properties.experimental_chunking.properties.horizon_size_bytes.type},message:"must be integer,string",schema:schema103.properties.experimental_chunking.properties.horizon_size_bytes.type,parentSchema:schema103.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-const reason2 = checkScalar.call(this, "size", data7, schema103.properties.experimental_chunking.properties.horizon_size_bytes, instancePath+"/experimental_chunking/horizon_size_bytes");
-if(reason2 !== undefined){
-const err13 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema103.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 > 16777216 || isNaN(data7)){
-const err14 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema103.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-if(data7 < 0 || isNaN(data7)){
-const err15 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema103.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-}
-if(data2.max_chunk_count !== undefined){
-let data8 = data2.max_chunk_count;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err16 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/type",keyword:"type",params:{type: schema103.properties.experimental_chunking.properties.max_chunk_count.type},message:"must be integer,string",schema:schema103.properties.experimental_chunking.properties.max_chunk_count.type,parentSchema:schema103.properties.experimental_chunking.properties.max_chunk_count,data:data8};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-const reason3 = checkScalar.call(this, "count", data8, schema103.properties.experimental_chunking.properties.max_chunk_count, instancePath+"/experimental_chunking/max_chunk_count");
-if(reason3 !== undefined){
-const err17 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema103.properties.experimental_chunking.properties.max_chunk_count,data:data8};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 < 0 || isNaN(data8)){
-const err18 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema103.properties.experimental_chunking.properties.max_chunk_count,data:data8};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err19 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.experimental_chunking.type,parentSchema:schema103.properties.experimental_chunking,data:data2};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-}
-else {
-const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-validate229.errors = vErrors;
-return errors === 0;
-}
-validate229.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema104 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/ac.json","title":"ac","description":"The action cache of one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"ac_store":{"description":"The store of its results; not the store of its blobs.","type":"string","x-names":"stores"},"read_only":{"description":"Reject UpdateActionResult from clients. Results of executions are still stored.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["ac_store"]};
-
-function validate232(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/ac.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate232.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.ac_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema104.required,parentSchema:schema104,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((key0 === "instance_name") || (key0 === "ac_store")) || (key0 === "read_only"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema104,data};
 if(vErrors === null){
 vErrors = [err1];
@@ -12147,10 +11932,281 @@ vErrors.push(err2);
 errors++;
 }
 }
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.cas_store.type,parentSchema:schema104.properties.cas_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.experimental_chunking !== undefined){
+let data2 = data.experimental_chunking;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+if(!((((((key1 === "index_store") || (key1 === "chunking_function")) || (key1 === "avg_chunk_size_bytes")) || (key1 === "min_chunk_size_bytes")) || (key1 === "horizon_size_bytes")) || (key1 === "max_chunk_count"))){
+const err4 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema104.properties.experimental_chunking,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data2.index_store !== undefined){
+let data3 = data2.index_store;
+if(typeof data3 !== "string"){
+const err5 = {instancePath:instancePath+"/experimental_chunking/index_store",schemaPath:"#/properties/experimental_chunking/properties/index_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.experimental_chunking.properties.index_store.type,parentSchema:schema104.properties.experimental_chunking.properties.index_store,data:data3};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data2.chunking_function !== undefined){
+let data4 = data2.chunking_function;
+if(typeof data4 !== "string"){
+const err6 = {instancePath:instancePath+"/experimental_chunking/chunking_function",schemaPath:"#/properties/experimental_chunking/properties/chunking_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.experimental_chunking.properties.chunking_function.type,parentSchema:schema104.properties.experimental_chunking.properties.chunking_function,data:data4};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(!((data4 === "fast_cdc_2020") || (data4 === "rep_max_cdc"))){
+const err7 = {instancePath:instancePath+"/experimental_chunking/chunking_function",schemaPath:"#/properties/experimental_chunking/properties/chunking_function/enum",keyword:"enum",params:{allowedValues: schema104.properties.experimental_chunking.properties.chunking_function.enum},message:"must be equal to one of the allowed values",schema:schema104.properties.experimental_chunking.properties.chunking_function.enum,parentSchema:schema104.properties.experimental_chunking.properties.chunking_function,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data2.avg_chunk_size_bytes !== undefined){
+let data5 = data2.avg_chunk_size_bytes;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err8 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema104.properties.experimental_chunking.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema104.properties.experimental_chunking.properties.avg_chunk_size_bytes.type,parentSchema:schema104.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data5};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data5, schema104.properties.experimental_chunking.properties.avg_chunk_size_bytes, instancePath+"/experimental_chunking/avg_chunk_size_bytes");
+if(reason0 !== undefined){
+const err9 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema104.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data5};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data2.min_chunk_size_bytes !== undefined){
+let data6 = data2.min_chunk_size_bytes;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err10 = {instancePath:instancePath+"/experimental_chunking/min_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/min_chunk_size_bytes/type",keyword:"type",params:{type: schema104.properties.experimental_chunking.properties.min_chunk_size_bytes.type},message:"must be integer,string",schema:schema104.properties.experimental_chunking.properties.min_chunk_size_bytes.type,parentSchema:schema104.properties.experimental_chunking.properties.min_chunk_size_bytes,data:data6};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "size", data6, schema104.properties.experimental_chunking.properties.min_chunk_size_bytes, instancePath+"/experimental_chunking/min_chunk_size_bytes");
+if(reason1 !== undefined){
+const err11 = {instancePath:instancePath+"/experimental_chunking/min_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/min_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema104.properties.experimental_chunking.properties.min_chunk_size_bytes,data:data6};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data2.horizon_size_bytes !== undefined){
+let data7 = data2.horizon_size_bytes;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err12 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/type",keyword:"type",params:{type: schema104.properties.experimental_chunking.properties.horizon_size_bytes.type},message:"must be integer,string",schema:schema104.properties.experimental_chunking.properties.horizon_size_bytes.type,parentSchema:schema104.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "size", data7, schema104.properties.experimental_chunking.properties.horizon_size_bytes, instancePath+"/experimental_chunking/horizon_size_bytes");
+if(reason2 !== undefined){
+const err13 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema104.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 16777216 || isNaN(data7)){
+const err14 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema104.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(data7 < 0 || isNaN(data7)){
+const err15 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema104.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+if(data2.max_chunk_count !== undefined){
+let data8 = data2.max_chunk_count;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
+const err16 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/type",keyword:"type",params:{type: schema104.properties.experimental_chunking.properties.max_chunk_count.type},message:"must be integer,string",schema:schema104.properties.experimental_chunking.properties.max_chunk_count.type,parentSchema:schema104.properties.experimental_chunking.properties.max_chunk_count,data:data8};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "count", data8, schema104.properties.experimental_chunking.properties.max_chunk_count, instancePath+"/experimental_chunking/max_chunk_count");
+if(reason3 !== undefined){
+const err17 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema104.properties.experimental_chunking.properties.max_chunk_count,data:data8};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 0 || isNaN(data8)){
+const err18 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema104.properties.experimental_chunking.properties.max_chunk_count,data:data8};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.properties.experimental_chunking.type,parentSchema:schema104.properties.experimental_chunking,data:data2};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.type,parentSchema:schema104,data};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+validate231.errors = vErrors;
+return errors === 0;
+}
+validate231.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema105 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/ac.json","title":"ac","description":"The action cache of one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"ac_store":{"description":"The store of its results; not the store of its blobs.","type":"string","x-names":"stores"},"read_only":{"description":"Reject UpdateActionResult from clients. Results of executions are still stored.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["ac_store"]};
+
+function validate234(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/ac.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate234.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.ac_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema105.required,parentSchema:schema105,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "ac_store")) || (key0 === "read_only"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema105,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.instance_name.type,parentSchema:schema105.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
 if(data.ac_store !== undefined){
 let data1 = data.ac_store;
 if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.ac_store.type,parentSchema:schema104.properties.ac_store,data:data1};
+const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.ac_store.type,parentSchema:schema105.properties.ac_store,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12163,7 +12219,7 @@ errors++;
 if(data.read_only !== undefined){
 let data2 = data.read_only;
 if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema104.properties.read_only.type},message:"must be boolean,string",schema:schema104.properties.read_only.type,parentSchema:schema104.properties.read_only,data:data2};
+const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema105.properties.read_only.type},message:"must be boolean,string",schema:schema105.properties.read_only.type,parentSchema:schema105.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12172,9 +12228,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data2, schema104.properties.read_only, instancePath+"/read_only");
+const reason0 = checkScalar.call(this, "bool", data2, schema105.properties.read_only, instancePath+"/read_only");
 if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema104.properties.read_only,data:data2};
+const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema105.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12186,7 +12242,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.type,parentSchema:schema104,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema105.type,parentSchema:schema105,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12195,18 +12251,18 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate232.errors = vErrors;
+validate234.errors = vErrors;
 return errors === 0;
 }
-validate232.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate234.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema105 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/capabilities.json","title":"capabilities","description":"The answer of GetCapabilities for one instance. Every instance named by another service has it without configuration.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"remote_execution":{"title":"RemoteExecution","description":"Announce remote execution. Left out: announced when the instance has `execution`.","type":"object","properties":{"scheduler":{"description":"The scheduler whose platform properties are announced.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"required":["scheduler"]},"remote_cache_compression":{"description":"Announce the compressors clients may use for transfers.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`"}},"additionalProperties":false,"x-lenient":"array"};
+const schema106 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/capabilities.json","title":"capabilities","description":"The answer of GetCapabilities for one instance. Every instance named by another service has it without configuration.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"remote_execution":{"title":"RemoteExecution","description":"Announce remote execution. Left out: announced when the instance has `execution`.","type":"object","properties":{"scheduler":{"description":"The scheduler whose platform properties are announced.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"required":["scheduler"]},"remote_cache_compression":{"description":"Announce the compressors clients may use for transfers.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`"}},"additionalProperties":false,"x-lenient":"array"};
 
-function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate237(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/capabilities.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate235.evaluated;
+const evaluated0 = validate237.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12216,7 +12272,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "remote_execution")) || (key0 === "remote_cache_compression"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema105,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema106,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12229,7 +12285,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data0 = data.instance_name;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.instance_name.type,parentSchema:schema105.properties.instance_name,data:data0};
+const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.instance_name.type,parentSchema:schema106.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12243,7 +12299,7 @@ if(data.remote_execution !== undefined){
 let data1 = data.remote_execution;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.scheduler === undefined){
-const err2 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema105.properties.remote_execution.required,parentSchema:schema105.properties.remote_execution,data:data1};
+const err2 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema106.properties.remote_execution.required,parentSchema:schema106.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12254,7 +12310,7 @@ errors++;
 }
 for(const key1 in data1){
 if(!(key1 === "scheduler")){
-const err3 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema105.properties.remote_execution,data:data1};
+const err3 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema106.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12267,7 +12323,7 @@ errors++;
 if(data1.scheduler !== undefined){
 let data2 = data1.scheduler;
 if(typeof data2 !== "string"){
-const err4 = {instancePath:instancePath+"/remote_execution/scheduler",schemaPath:"#/properties/remote_execution/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.remote_execution.properties.scheduler.type,parentSchema:schema105.properties.remote_execution.properties.scheduler,data:data2};
+const err4 = {instancePath:instancePath+"/remote_execution/scheduler",schemaPath:"#/properties/remote_execution/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.remote_execution.properties.scheduler.type,parentSchema:schema106.properties.remote_execution.properties.scheduler,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12279,7 +12335,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema105.properties.remote_execution.type,parentSchema:schema105.properties.remote_execution,data:data1};
+const err5 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.properties.remote_execution.type,parentSchema:schema106.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12292,7 +12348,7 @@ errors++;
 if(data.remote_cache_compression !== undefined){
 let data3 = data.remote_cache_compression;
 if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
-const err6 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/type",keyword:"type",params:{type: schema105.properties.remote_cache_compression.type},message:"must be boolean,string",schema:schema105.properties.remote_cache_compression.type,parentSchema:schema105.properties.remote_cache_compression,data:data3};
+const err6 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/type",keyword:"type",params:{type: schema106.properties.remote_cache_compression.type},message:"must be boolean,string",schema:schema106.properties.remote_cache_compression.type,parentSchema:schema106.properties.remote_cache_compression,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12301,9 +12357,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data3, schema105.properties.remote_cache_compression, instancePath+"/remote_cache_compression");
+const reason0 = checkScalar.call(this, "bool", data3, schema106.properties.remote_cache_compression, instancePath+"/remote_cache_compression");
 if(reason0 !== undefined){
-const err7 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema105.properties.remote_cache_compression,data:data3};
+const err7 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema106.properties.remote_cache_compression,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -12315,7 +12371,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema105.type,parentSchema:schema105,data};
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.type,parentSchema:schema106,data};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -12324,157 +12380,18 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate235.errors = vErrors;
+validate237.errors = vErrors;
 return errors === 0;
 }
-validate235.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate237.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema106 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/execution.json","title":"execution","description":"Remote execution for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its actions and inputs.","type":"string","x-names":"stores"},"scheduler":{"description":"The scheduler that runs its actions.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store","scheduler"]};
+const schema107 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/execution.json","title":"execution","description":"Remote execution for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its actions and inputs.","type":"string","x-names":"stores"},"scheduler":{"description":"The scheduler that runs its actions.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store","scheduler"]};
 
-function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate240(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/execution.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate238.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.cas_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema106.required,parentSchema:schema106,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.scheduler === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema106.required,parentSchema:schema106,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "scheduler"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema106,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.instance_name.type,parentSchema:schema106.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.cas_store !== undefined){
-let data1 = data.cas_store;
-if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.cas_store.type,parentSchema:schema106.properties.cas_store,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.scheduler !== undefined){
-let data2 = data.scheduler;
-if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.scheduler.type,parentSchema:schema106.properties.scheduler,data:data2};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-}
-else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.type,parentSchema:schema106,data};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-validate238.errors = vErrors;
-return errors === 0;
-}
-validate238.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema107 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/bytestream.json","title":"bytestream","description":"Reads and writes of single blobs for one instance. An instance with `cas` has it without configuration.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"max_bytes_per_stream":{"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"},"persist_stream_on_disconnect_timeout_s":{"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"persist_stream_on_disconnect_timeout":{"description":"Older spelling of `persist_stream_on_disconnect_timeout_s`.","deprecated":true,"x-alias-of":"persist_stream_on_disconnect_timeout_s","$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
-const schema108 = {"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true};
-
-function validate242(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate242.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema108.type},message:"must be integer,string",schema:schema108.type,parentSchema:schema108,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data, schema108, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema108,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate242.errors = vErrors;
-return errors === 0;
-}
-validate242.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-
-function validate241(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/bytestream.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate241.evaluated;
+const evaluated0 = validate240.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12492,9 +12409,8 @@ vErrors.push(err0);
 }
 errors++;
 }
-for(const key0 in data){
-if(!(((((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "max_bytes_per_stream")) || (key0 === "persist_stream_on_disconnect_timeout_s")) || (key0 === "persist_stream_on_disconnect_timeout"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema107,data};
+if(data.scheduler === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema107.required,parentSchema:schema107,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12503,11 +12419,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.instance_name.type,parentSchema:schema107.properties.instance_name,data:data0};
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "scheduler"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema107,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12517,10 +12431,10 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.cas_store !== undefined){
-let data1 = data.cas_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.cas_store.type,parentSchema:schema107.properties.cas_store,data:data1};
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.instance_name.type,parentSchema:schema107.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12530,10 +12444,10 @@ vErrors.push(err3);
 errors++;
 }
 }
-if(data.max_bytes_per_stream !== undefined){
-let data2 = data.max_bytes_per_stream;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/type",keyword:"type",params:{type: schema107.properties.max_bytes_per_stream.type},message:"must be integer,string",schema:schema107.properties.max_bytes_per_stream.type,parentSchema:schema107.properties.max_bytes_per_stream,data:data2};
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err4 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.cas_store.type,parentSchema:schema107.properties.cas_store,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12542,9 +12456,11 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data2, schema107.properties.max_bytes_per_stream, instancePath+"/max_bytes_per_stream");
-if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema107.properties.max_bytes_per_stream,data:data2};
+}
+if(data.scheduler !== undefined){
+let data2 = data.scheduler;
+if(typeof data2 !== "string"){
+const err5 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.scheduler.type,parentSchema:schema107.properties.scheduler,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12553,9 +12469,10 @@ vErrors.push(err5);
 }
 errors++;
 }
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 4000000 || isNaN(data2)){
-const err6 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema107.properties.max_bytes_per_stream,data:data2};
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema107.type,parentSchema:schema107,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12564,60 +12481,18 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-}
-if(data.persist_stream_on_disconnect_timeout_s !== undefined){
-let data3 = data.persist_stream_on_disconnect_timeout_s;
-if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/type",keyword:"type",params:{type: schema107.properties.persist_stream_on_disconnect_timeout_s.type},message:"must be integer,string",schema:schema107.properties.persist_stream_on_disconnect_timeout_s.type,parentSchema:schema107.properties.persist_stream_on_disconnect_timeout_s,data:data3};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "duration", data3, schema107.properties.persist_stream_on_disconnect_timeout_s, instancePath+"/persist_stream_on_disconnect_timeout_s");
-if(reason1 !== undefined){
-const err8 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema107.properties.persist_stream_on_disconnect_timeout_s,data:data3};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data.persist_stream_on_disconnect_timeout !== undefined){
-if(!(validate242.call(this, data.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/persist_stream_on_disconnect_timeout",parentData:data,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate242.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema107.type,parentSchema:schema107,data};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-validate241.errors = vErrors;
+validate240.errors = vErrors;
 return errors === 0;
 }
-validate241.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate240.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema109 = {"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"};
+const schema108 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/bytestream.json","title":"bytestream","description":"Reads and writes of single blobs for one instance. An instance with `cas` has it without configuration.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"max_bytes_per_stream":{"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"},"persist_stream_on_disconnect_timeout_s":{"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"persist_stream_on_disconnect_timeout":{"description":"Older spelling of `persist_stream_on_disconnect_timeout_s`.","deprecated":true,"x-alias-of":"persist_stream_on_disconnect_timeout_s","$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
+const schema109 = {"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true};
 
-function validate246(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate244(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate246.evaluated;
+const evaluated0 = validate244.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12634,9 +12509,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data, schema109, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema109, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema109,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema109,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12645,9 +12520,50 @@ vErrors.push(err1);
 }
 errors++;
 }
-if((typeof data == "number") && (isFinite(data))){
-if(data > 4000000 || isNaN(data)){
-const err2 = {instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema109,data};
+validate244.errors = vErrors;
+return errors === 0;
+}
+validate244.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate243(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/bytestream.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate243.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.cas_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema108.required,parentSchema:schema108,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "max_bytes_per_stream")) || (key0 === "persist_stream_on_disconnect_timeout_s")) || (key0 === "persist_stream_on_disconnect_timeout"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema108,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema108.properties.instance_name.type,parentSchema:schema108.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12657,11 +12573,102 @@ vErrors.push(err2);
 errors++;
 }
 }
-validate246.errors = vErrors;
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema108.properties.cas_store.type,parentSchema:schema108.properties.cas_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.max_bytes_per_stream !== undefined){
+let data2 = data.max_bytes_per_stream;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err4 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/type",keyword:"type",params:{type: schema108.properties.max_bytes_per_stream.type},message:"must be integer,string",schema:schema108.properties.max_bytes_per_stream.type,parentSchema:schema108.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data2, schema108.properties.max_bytes_per_stream, instancePath+"/max_bytes_per_stream");
+if(reason0 !== undefined){
+const err5 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema108.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 4000000 || isNaN(data2)){
+const err6 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema108.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+if(data.persist_stream_on_disconnect_timeout_s !== undefined){
+let data3 = data.persist_stream_on_disconnect_timeout_s;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err7 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/type",keyword:"type",params:{type: schema108.properties.persist_stream_on_disconnect_timeout_s.type},message:"must be integer,string",schema:schema108.properties.persist_stream_on_disconnect_timeout_s.type,parentSchema:schema108.properties.persist_stream_on_disconnect_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "duration", data3, schema108.properties.persist_stream_on_disconnect_timeout_s, instancePath+"/persist_stream_on_disconnect_timeout_s");
+if(reason1 !== undefined){
+const err8 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema108.properties.persist_stream_on_disconnect_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.persist_stream_on_disconnect_timeout !== undefined){
+if(!(validate244.call(this, data.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/persist_stream_on_disconnect_timeout",parentData:data,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate244.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema108.type,parentSchema:schema108,data};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+validate243.errors = vErrors;
 return errors === 0;
 }
-validate246.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate243.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
+const schema110 = {"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"};
 
 function validate248(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -12674,7 +12681,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema108.type},message:"must be integer,string",schema:schema108.type,parentSchema:schema108,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema110.type},message:"must be integer,string",schema:schema110.type,parentSchema:schema110,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12683,9 +12690,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema108, instancePath);
+const reason0 = checkScalar.call(this, "size", data, schema110, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema108,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema110,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12693,6 +12700,18 @@ else {
 vErrors.push(err1);
 }
 errors++;
+}
+if((typeof data == "number") && (isFinite(data))){
+if(data > 4000000 || isNaN(data)){
+const err2 = {instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema110,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
 }
 validate248.errors = vErrors;
 return errors === 0;
@@ -12711,7 +12730,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema108.type},message:"must be integer,string",schema:schema108.type,parentSchema:schema108,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema109.type},message:"must be integer,string",schema:schema109.type,parentSchema:schema109,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12720,9 +12739,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema108, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema109, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema108,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema109,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12736,10 +12755,8 @@ return errors === 0;
 }
 validate250.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema112 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/fetch.json","title":"fetch","description":"Remote Asset Fetch for one instance: content by URI, for Bazel's `--experimental_remote_downloader`, BuildStream and Please.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"fetch_store":{"description":"Where it is noted which digest an asset has, under keys that no client can name. The content itself is in the CAS of the instance. It may be the store of its blobs or of its results, and the `push_store` of the instance. Over a `grpc` store it needs type `ac` with `record_secret`.","type":"string","x-names":"stores"},"download":{"title":"Download","description":"Download assets that nobody has pushed. Without it, Fetch only knows what was pushed. The instance needs a `cas` on the same server.","type":"object","properties":{"allow":{"description":"Hosts to download from: `example.com`, `*.example.com` for every name below it, or `*` for all.","type":"array","minItems":1,"items":{"type":"string"}},"deny":{"description":"Hosts never to download from, in the same form. Takes precedence over `allow`.","type":"array","items":{"type":"string"},"default":[]},"allow_addresses":{"description":"Addresses and networks to connect to besides public ones: `10.1.2.3`, `10.0.0.0/8`. Without it, hosts whose addresses are private, link-local or of this machine are refused, after each redirect again, because a client could otherwise use the server to reach services that trust it.","type":"array","items":{"type":"string"},"default":[]},"ports":{"description":"Ports to connect to.","type":"array","minItems":1,"items":{"type":["integer","string"],"x-value":"count","minimum":1,"maximum":65535},"default":[80,443]},"max_size":{"description":"The largest download.","type":["integer","string"],"x-value":"size","minimum":1,"default":4294967296},"timeout_s":{"description":"The longest download. A client may ask for less.","type":["integer","string"],"x-value":"duration","minimum":1,"default":600},"idle_timeout_s":{"description":"How long an origin may be silent.","type":["integer","string"],"x-value":"duration","minimum":1,"default":30},"max_redirects":{"description":"Most redirects of one download.","type":["integer","string"],"x-value":"count","minimum":0,"default":10},"max_concurrent":{"description":"Downloads of the instance at a time; more wait. A client (an identity, or an address) has as many of them as are free beside: alone at most half, so that slow origins of one do not stop the downloads of others. A download that no client waits for any more goes on until another waits for a turn.","type":["integer","string"],"x-value":"count","minimum":1,"default":16},"without_checksum":{"description":"What to do for a client that names no checksum (`checksum.sri`). `revalidate`: ask the origin each time, and download what has changed. `reuse`: answer with what was downloaded before, as long as the client accepts its age: faster, and wrong once the origin changes the content. `refuse`: download nothing without a checksum.","enum":["revalidate","reuse","refuse"],"default":"revalidate"},"proxy":{"description":"URL of an HTTP proxy for all downloads: `http://proxy:3128`. The proxy then resolves the names of hosts, so it has to keep clients away from private addresses.","type":"string"}},"required":["allow"],"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["fetch_store"]};
 
 function validate252(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/fetch.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate252.evaluated;
@@ -12749,9 +12766,48 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema109.type},message:"must be integer,string",schema:schema109.type,parentSchema:schema109,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema109, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema109,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate252.errors = vErrors;
+return errors === 0;
+}
+validate252.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema113 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/fetch.json","title":"fetch","description":"Remote Asset Fetch for one instance: content by URI, for Bazel's `--experimental_remote_downloader`, BuildStream and Please.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"fetch_store":{"description":"Where it is noted which digest an asset has, under keys that no client can name. The content itself is in the CAS of the instance. It may be the store of its blobs or of its results, and the `push_store` of the instance. Over a `grpc` store it needs type `ac` with `record_secret`.","type":"string","x-names":"stores"},"download":{"title":"Download","description":"Download assets that nobody has pushed. Without it, Fetch only knows what was pushed. The instance needs a `cas` on the same server.","type":"object","properties":{"allow":{"description":"Hosts to download from: `example.com`, `*.example.com` for every name below it, or `*` for all.","type":"array","minItems":1,"items":{"type":"string"}},"deny":{"description":"Hosts never to download from, in the same form. Takes precedence over `allow`.","type":"array","items":{"type":"string"},"default":[]},"allow_addresses":{"description":"Addresses and networks to connect to besides public ones: `10.1.2.3`, `10.0.0.0/8`. Without it, hosts whose addresses are private, link-local or of this machine are refused, after each redirect again, because a client could otherwise use the server to reach services that trust it.","type":"array","items":{"type":"string"},"default":[]},"ports":{"description":"Ports to connect to.","type":"array","minItems":1,"items":{"type":["integer","string"],"x-value":"count","minimum":1,"maximum":65535},"default":[80,443]},"max_size":{"description":"The largest download.","type":["integer","string"],"x-value":"size","minimum":1,"default":4294967296},"timeout_s":{"description":"The longest download. A client may ask for less.","type":["integer","string"],"x-value":"duration","minimum":1,"default":600},"idle_timeout_s":{"description":"How long an origin may be silent.","type":["integer","string"],"x-value":"duration","minimum":1,"default":30},"max_redirects":{"description":"Most redirects of one download.","type":["integer","string"],"x-value":"count","minimum":0,"default":10},"max_concurrent":{"description":"Downloads of the instance at a time; more wait. A client (an identity, or an address) has as many of them as are free beside: alone at most half, so that slow origins of one do not stop the downloads of others. A download that no client waits for any more goes on until another waits for a turn.","type":["integer","string"],"x-value":"count","minimum":1,"default":16},"without_checksum":{"description":"What to do for a client that names no checksum (`checksum.sri`). `revalidate`: ask the origin each time, and download what has changed. `reuse`: answer with what was downloaded before, as long as the client accepts its age: faster, and wrong once the origin changes the content. `refuse`: download nothing without a checksum.","enum":["revalidate","reuse","refuse"],"default":"revalidate"},"proxy":{"description":"URL of an HTTP proxy for all downloads: `http://proxy:3128`. The proxy then resolves the names of hosts, so it has to keep clients away from private addresses.","type":"string"}},"required":["allow"],"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["fetch_store"]};
+
+function validate254(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/fetch.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate254.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.fetch_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "fetch_store"},message:"must have required property '"+"fetch_store"+"'",schema:schema112.required,parentSchema:schema112,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "fetch_store"},message:"must have required property '"+"fetch_store"+"'",schema:schema113.required,parentSchema:schema113,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12762,496 +12818,6 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "fetch_store")) || (key0 === "download"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema112,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.instance_name.type,parentSchema:schema112.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.fetch_store !== undefined){
-let data1 = data.fetch_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/fetch_store",schemaPath:"#/properties/fetch_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.fetch_store.type,parentSchema:schema112.properties.fetch_store,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.download !== undefined){
-let data2 = data.download;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.allow === undefined){
-const err4 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/required",keyword:"required",params:{missingProperty: "allow"},message:"must have required property '"+"allow"+"'",schema:schema112.properties.download.required,parentSchema:schema112.properties.download,data:data2};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-for(const key1 in data2){
-if(!(func1.call(schema112.properties.download.properties, key1))){
-const err5 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema112.properties.download,data:data2};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data2.allow !== undefined){
-let data3 = data2.allow;
-if(Array.isArray(data3)){
-if(data3.length < 1){
-const err6 = {instancePath:instancePath+"/download/allow",schemaPath:"#/properties/download/properties/allow/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema112.properties.download.properties.allow,data:data3};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-const len0 = data3.length;
-for(let i0=0; i0<len0; i0++){
-let data4 = data3[i0];
-if(typeof data4 !== "string"){
-const err7 = {instancePath:instancePath+"/download/allow/" + i0,schemaPath:"#/properties/download/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.download.properties.allow.items.type,parentSchema:schema112.properties.download.properties.allow.items,data:data4};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-}
-else {
-const err8 = {instancePath:instancePath+"/download/allow",schemaPath:"#/properties/download/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema112.properties.download.properties.allow.type,parentSchema:schema112.properties.download.properties.allow,data:data3};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data2.deny !== undefined){
-let data5 = data2.deny;
-if(Array.isArray(data5)){
-const len1 = data5.length;
-for(let i1=0; i1<len1; i1++){
-let data6 = data5[i1];
-if(typeof data6 !== "string"){
-const err9 = {instancePath:instancePath+"/download/deny/" + i1,schemaPath:"#/properties/download/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.download.properties.deny.items.type,parentSchema:schema112.properties.download.properties.deny.items,data:data6};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/download/deny",schemaPath:"#/properties/download/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema112.properties.download.properties.deny.type,parentSchema:schema112.properties.download.properties.deny,data:data5};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-if(data2.allow_addresses !== undefined){
-let data7 = data2.allow_addresses;
-if(Array.isArray(data7)){
-const len2 = data7.length;
-for(let i2=0; i2<len2; i2++){
-let data8 = data7[i2];
-if(typeof data8 !== "string"){
-const err11 = {instancePath:instancePath+"/download/allow_addresses/" + i2,schemaPath:"#/properties/download/properties/allow_addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.download.properties.allow_addresses.items.type,parentSchema:schema112.properties.download.properties.allow_addresses.items,data:data8};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-}
-else {
-const err12 = {instancePath:instancePath+"/download/allow_addresses",schemaPath:"#/properties/download/properties/allow_addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema112.properties.download.properties.allow_addresses.type,parentSchema:schema112.properties.download.properties.allow_addresses,data:data7};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-if(data2.ports !== undefined){
-let data9 = data2.ports;
-if(Array.isArray(data9)){
-if(data9.length < 1){
-const err13 = {instancePath:instancePath+"/download/ports",schemaPath:"#/properties/download/properties/ports/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema112.properties.download.properties.ports,data:data9};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-const len3 = data9.length;
-for(let i3=0; i3<len3; i3++){
-let data10 = data9[i3];
-if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
-const err14 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/type",keyword:"type",params:{type: schema112.properties.download.properties.ports.items.type},message:"must be integer,string",schema:schema112.properties.download.properties.ports.items.type,parentSchema:schema112.properties.download.properties.ports.items,data:data10};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "count", data10, schema112.properties.download.properties.ports.items, instancePath+"/download/ports/" + i3);
-if(reason0 !== undefined){
-const err15 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema112.properties.download.properties.ports.items,data:data10};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 > 65535 || isNaN(data10)){
-const err16 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 65535},message:"must be <= 65535",schema:65535,parentSchema:schema112.properties.download.properties.ports.items,data:data10};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-if(data10 < 1 || isNaN(data10)){
-const err17 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema112.properties.download.properties.ports.items,data:data10};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err18 = {instancePath:instancePath+"/download/ports",schemaPath:"#/properties/download/properties/ports/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema112.properties.download.properties.ports.type,parentSchema:schema112.properties.download.properties.ports,data:data9};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-if(data2.max_size !== undefined){
-let data11 = data2.max_size;
-if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
-const err19 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/type",keyword:"type",params:{type: schema112.properties.download.properties.max_size.type},message:"must be integer,string",schema:schema112.properties.download.properties.max_size.type,parentSchema:schema112.properties.download.properties.max_size,data:data11};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "size", data11, schema112.properties.download.properties.max_size, instancePath+"/download/max_size");
-if(reason1 !== undefined){
-const err20 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema112.properties.download.properties.max_size,data:data11};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 < 1 || isNaN(data11)){
-const err21 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema112.properties.download.properties.max_size,data:data11};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-}
-}
-if(data2.timeout_s !== undefined){
-let data12 = data2.timeout_s;
-if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
-const err22 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/type",keyword:"type",params:{type: schema112.properties.download.properties.timeout_s.type},message:"must be integer,string",schema:schema112.properties.download.properties.timeout_s.type,parentSchema:schema112.properties.download.properties.timeout_s,data:data12};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-const reason2 = checkScalar.call(this, "duration", data12, schema112.properties.download.properties.timeout_s, instancePath+"/download/timeout_s");
-if(reason2 !== undefined){
-const err23 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema112.properties.download.properties.timeout_s,data:data12};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 < 1 || isNaN(data12)){
-const err24 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema112.properties.download.properties.timeout_s,data:data12};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-}
-}
-if(data2.idle_timeout_s !== undefined){
-let data13 = data2.idle_timeout_s;
-if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err25 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/type",keyword:"type",params:{type: schema112.properties.download.properties.idle_timeout_s.type},message:"must be integer,string",schema:schema112.properties.download.properties.idle_timeout_s.type,parentSchema:schema112.properties.download.properties.idle_timeout_s,data:data13};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-const reason3 = checkScalar.call(this, "duration", data13, schema112.properties.download.properties.idle_timeout_s, instancePath+"/download/idle_timeout_s");
-if(reason3 !== undefined){
-const err26 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema112.properties.download.properties.idle_timeout_s,data:data13};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 < 1 || isNaN(data13)){
-const err27 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema112.properties.download.properties.idle_timeout_s,data:data13};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-}
-}
-if(data2.max_redirects !== undefined){
-let data14 = data2.max_redirects;
-if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-const err28 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/type",keyword:"type",params:{type: schema112.properties.download.properties.max_redirects.type},message:"must be integer,string",schema:schema112.properties.download.properties.max_redirects.type,parentSchema:schema112.properties.download.properties.max_redirects,data:data14};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-const reason4 = checkScalar.call(this, "count", data14, schema112.properties.download.properties.max_redirects, instancePath+"/download/max_redirects");
-if(reason4 !== undefined){
-const err29 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema112.properties.download.properties.max_redirects,data:data14};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-if((typeof data14 == "number") && (isFinite(data14))){
-if(data14 < 0 || isNaN(data14)){
-const err30 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema112.properties.download.properties.max_redirects,data:data14};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-}
-}
-}
-if(data2.max_concurrent !== undefined){
-let data15 = data2.max_concurrent;
-if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
-const err31 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/type",keyword:"type",params:{type: schema112.properties.download.properties.max_concurrent.type},message:"must be integer,string",schema:schema112.properties.download.properties.max_concurrent.type,parentSchema:schema112.properties.download.properties.max_concurrent,data:data15};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-const reason5 = checkScalar.call(this, "count", data15, schema112.properties.download.properties.max_concurrent, instancePath+"/download/max_concurrent");
-if(reason5 !== undefined){
-const err32 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema112.properties.download.properties.max_concurrent,data:data15};
-if(vErrors === null){
-vErrors = [err32];
-}
-else {
-vErrors.push(err32);
-}
-errors++;
-}
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 < 1 || isNaN(data15)){
-const err33 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema112.properties.download.properties.max_concurrent,data:data15};
-if(vErrors === null){
-vErrors = [err33];
-}
-else {
-vErrors.push(err33);
-}
-errors++;
-}
-}
-}
-if(data2.without_checksum !== undefined){
-let data16 = data2.without_checksum;
-if(!(((data16 === "revalidate") || (data16 === "reuse")) || (data16 === "refuse"))){
-const err34 = {instancePath:instancePath+"/download/without_checksum",schemaPath:"#/properties/download/properties/without_checksum/enum",keyword:"enum",params:{allowedValues: schema112.properties.download.properties.without_checksum.enum},message:"must be equal to one of the allowed values",schema:schema112.properties.download.properties.without_checksum.enum,parentSchema:schema112.properties.download.properties.without_checksum,data:data16};
-if(vErrors === null){
-vErrors = [err34];
-}
-else {
-vErrors.push(err34);
-}
-errors++;
-}
-}
-if(data2.proxy !== undefined){
-let data17 = data2.proxy;
-if(typeof data17 !== "string"){
-const err35 = {instancePath:instancePath+"/download/proxy",schemaPath:"#/properties/download/properties/proxy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.download.properties.proxy.type,parentSchema:schema112.properties.download.properties.proxy,data:data17};
-if(vErrors === null){
-vErrors = [err35];
-}
-else {
-vErrors.push(err35);
-}
-errors++;
-}
-}
-}
-else {
-const err36 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema112.properties.download.type,parentSchema:schema112.properties.download,data:data2};
-if(vErrors === null){
-vErrors = [err36];
-}
-else {
-vErrors.push(err36);
-}
-errors++;
-}
-}
-}
-else {
-const err37 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema112.type,parentSchema:schema112,data};
-if(vErrors === null){
-vErrors = [err37];
-}
-else {
-vErrors.push(err37);
-}
-errors++;
-}
-validate252.errors = vErrors;
-return errors === 0;
-}
-validate252.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema113 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/push.json","title":"push","description":"Remote Asset Push for one instance: clients state which content belongs to a URI, and `fetch` of the instance finds it. With `security`, a caller needs the permission `push`.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"push_store":{"description":"Where it is noted which digest an asset has; as a rule the `fetch_store` of the instance, with the same conditions.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse pushes.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["push_store"]};
-
-function validate255(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/push.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate255.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.push_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "push_store"},message:"must have required property '"+"push_store"+"'",schema:schema113.required,parentSchema:schema113,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((key0 === "instance_name") || (key0 === "push_store")) || (key0 === "read_only"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema113,data};
 if(vErrors === null){
 vErrors = [err1];
@@ -13275,10 +12841,500 @@ vErrors.push(err2);
 errors++;
 }
 }
+if(data.fetch_store !== undefined){
+let data1 = data.fetch_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/fetch_store",schemaPath:"#/properties/fetch_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.fetch_store.type,parentSchema:schema113.properties.fetch_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.download !== undefined){
+let data2 = data.download;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.allow === undefined){
+const err4 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/required",keyword:"required",params:{missingProperty: "allow"},message:"must have required property '"+"allow"+"'",schema:schema113.properties.download.required,parentSchema:schema113.properties.download,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+for(const key1 in data2){
+if(!(func1.call(schema113.properties.download.properties, key1))){
+const err5 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema113.properties.download,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data2.allow !== undefined){
+let data3 = data2.allow;
+if(Array.isArray(data3)){
+if(data3.length < 1){
+const err6 = {instancePath:instancePath+"/download/allow",schemaPath:"#/properties/download/properties/allow/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema113.properties.download.properties.allow,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
+if(typeof data4 !== "string"){
+const err7 = {instancePath:instancePath+"/download/allow/" + i0,schemaPath:"#/properties/download/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.download.properties.allow.items.type,parentSchema:schema113.properties.download.properties.allow.items,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/download/allow",schemaPath:"#/properties/download/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema113.properties.download.properties.allow.type,parentSchema:schema113.properties.download.properties.allow,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data2.deny !== undefined){
+let data5 = data2.deny;
+if(Array.isArray(data5)){
+const len1 = data5.length;
+for(let i1=0; i1<len1; i1++){
+let data6 = data5[i1];
+if(typeof data6 !== "string"){
+const err9 = {instancePath:instancePath+"/download/deny/" + i1,schemaPath:"#/properties/download/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.download.properties.deny.items.type,parentSchema:schema113.properties.download.properties.deny.items,data:data6};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/download/deny",schemaPath:"#/properties/download/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema113.properties.download.properties.deny.type,parentSchema:schema113.properties.download.properties.deny,data:data5};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data2.allow_addresses !== undefined){
+let data7 = data2.allow_addresses;
+if(Array.isArray(data7)){
+const len2 = data7.length;
+for(let i2=0; i2<len2; i2++){
+let data8 = data7[i2];
+if(typeof data8 !== "string"){
+const err11 = {instancePath:instancePath+"/download/allow_addresses/" + i2,schemaPath:"#/properties/download/properties/allow_addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.download.properties.allow_addresses.items.type,parentSchema:schema113.properties.download.properties.allow_addresses.items,data:data8};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/download/allow_addresses",schemaPath:"#/properties/download/properties/allow_addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema113.properties.download.properties.allow_addresses.type,parentSchema:schema113.properties.download.properties.allow_addresses,data:data7};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data2.ports !== undefined){
+let data9 = data2.ports;
+if(Array.isArray(data9)){
+if(data9.length < 1){
+const err13 = {instancePath:instancePath+"/download/ports",schemaPath:"#/properties/download/properties/ports/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema113.properties.download.properties.ports,data:data9};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+const len3 = data9.length;
+for(let i3=0; i3<len3; i3++){
+let data10 = data9[i3];
+if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
+const err14 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/type",keyword:"type",params:{type: schema113.properties.download.properties.ports.items.type},message:"must be integer,string",schema:schema113.properties.download.properties.ports.items.type,parentSchema:schema113.properties.download.properties.ports.items,data:data10};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data10, schema113.properties.download.properties.ports.items, instancePath+"/download/ports/" + i3);
+if(reason0 !== undefined){
+const err15 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema113.properties.download.properties.ports.items,data:data10};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 65535 || isNaN(data10)){
+const err16 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 65535},message:"must be <= 65535",schema:65535,parentSchema:schema113.properties.download.properties.ports.items,data:data10};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(data10 < 1 || isNaN(data10)){
+const err17 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema113.properties.download.properties.ports.items,data:data10};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/download/ports",schemaPath:"#/properties/download/properties/ports/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema113.properties.download.properties.ports.type,parentSchema:schema113.properties.download.properties.ports,data:data9};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data2.max_size !== undefined){
+let data11 = data2.max_size;
+if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
+const err19 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/type",keyword:"type",params:{type: schema113.properties.download.properties.max_size.type},message:"must be integer,string",schema:schema113.properties.download.properties.max_size.type,parentSchema:schema113.properties.download.properties.max_size,data:data11};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "size", data11, schema113.properties.download.properties.max_size, instancePath+"/download/max_size");
+if(reason1 !== undefined){
+const err20 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema113.properties.download.properties.max_size,data:data11};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 < 1 || isNaN(data11)){
+const err21 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema113.properties.download.properties.max_size,data:data11};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+if(data2.timeout_s !== undefined){
+let data12 = data2.timeout_s;
+if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
+const err22 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/type",keyword:"type",params:{type: schema113.properties.download.properties.timeout_s.type},message:"must be integer,string",schema:schema113.properties.download.properties.timeout_s.type,parentSchema:schema113.properties.download.properties.timeout_s,data:data12};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "duration", data12, schema113.properties.download.properties.timeout_s, instancePath+"/download/timeout_s");
+if(reason2 !== undefined){
+const err23 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema113.properties.download.properties.timeout_s,data:data12};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 < 1 || isNaN(data12)){
+const err24 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema113.properties.download.properties.timeout_s,data:data12};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+if(data2.idle_timeout_s !== undefined){
+let data13 = data2.idle_timeout_s;
+if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
+const err25 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/type",keyword:"type",params:{type: schema113.properties.download.properties.idle_timeout_s.type},message:"must be integer,string",schema:schema113.properties.download.properties.idle_timeout_s.type,parentSchema:schema113.properties.download.properties.idle_timeout_s,data:data13};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "duration", data13, schema113.properties.download.properties.idle_timeout_s, instancePath+"/download/idle_timeout_s");
+if(reason3 !== undefined){
+const err26 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema113.properties.download.properties.idle_timeout_s,data:data13};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 < 1 || isNaN(data13)){
+const err27 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema113.properties.download.properties.idle_timeout_s,data:data13};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+if(data2.max_redirects !== undefined){
+let data14 = data2.max_redirects;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
+const err28 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/type",keyword:"type",params:{type: schema113.properties.download.properties.max_redirects.type},message:"must be integer,string",schema:schema113.properties.download.properties.max_redirects.type,parentSchema:schema113.properties.download.properties.max_redirects,data:data14};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "count", data14, schema113.properties.download.properties.max_redirects, instancePath+"/download/max_redirects");
+if(reason4 !== undefined){
+const err29 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema113.properties.download.properties.max_redirects,data:data14};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 < 0 || isNaN(data14)){
+const err30 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema113.properties.download.properties.max_redirects,data:data14};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+if(data2.max_concurrent !== undefined){
+let data15 = data2.max_concurrent;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
+const err31 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/type",keyword:"type",params:{type: schema113.properties.download.properties.max_concurrent.type},message:"must be integer,string",schema:schema113.properties.download.properties.max_concurrent.type,parentSchema:schema113.properties.download.properties.max_concurrent,data:data15};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "count", data15, schema113.properties.download.properties.max_concurrent, instancePath+"/download/max_concurrent");
+if(reason5 !== undefined){
+const err32 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema113.properties.download.properties.max_concurrent,data:data15};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+if((typeof data15 == "number") && (isFinite(data15))){
+if(data15 < 1 || isNaN(data15)){
+const err33 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema113.properties.download.properties.max_concurrent,data:data15};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+}
+if(data2.without_checksum !== undefined){
+let data16 = data2.without_checksum;
+if(!(((data16 === "revalidate") || (data16 === "reuse")) || (data16 === "refuse"))){
+const err34 = {instancePath:instancePath+"/download/without_checksum",schemaPath:"#/properties/download/properties/without_checksum/enum",keyword:"enum",params:{allowedValues: schema113.properties.download.properties.without_checksum.enum},message:"must be equal to one of the allowed values",schema:schema113.properties.download.properties.without_checksum.enum,parentSchema:schema113.properties.download.properties.without_checksum,data:data16};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data2.proxy !== undefined){
+let data17 = data2.proxy;
+if(typeof data17 !== "string"){
+const err35 = {instancePath:instancePath+"/download/proxy",schemaPath:"#/properties/download/properties/proxy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.download.properties.proxy.type,parentSchema:schema113.properties.download.properties.proxy,data:data17};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+}
+else {
+const err36 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.properties.download.type,parentSchema:schema113.properties.download,data:data2};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+}
+else {
+const err37 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.type,parentSchema:schema113,data};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+validate254.errors = vErrors;
+return errors === 0;
+}
+validate254.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema114 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/push.json","title":"push","description":"Remote Asset Push for one instance: clients state which content belongs to a URI, and `fetch` of the instance finds it. With `security`, a caller needs the permission `push`.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"push_store":{"description":"Where it is noted which digest an asset has; as a rule the `fetch_store` of the instance, with the same conditions.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse pushes.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["push_store"]};
+
+function validate257(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/push.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate257.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.push_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "push_store"},message:"must have required property '"+"push_store"+"'",schema:schema114.required,parentSchema:schema114,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "push_store")) || (key0 === "read_only"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema114,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.instance_name.type,parentSchema:schema114.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
 if(data.push_store !== undefined){
 let data1 = data.push_store;
 if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/push_store",schemaPath:"#/properties/push_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.push_store.type,parentSchema:schema113.properties.push_store,data:data1};
+const err3 = {instancePath:instancePath+"/push_store",schemaPath:"#/properties/push_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.push_store.type,parentSchema:schema114.properties.push_store,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13291,7 +13347,7 @@ errors++;
 if(data.read_only !== undefined){
 let data2 = data.read_only;
 if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema113.properties.read_only.type},message:"must be boolean,string",schema:schema113.properties.read_only.type,parentSchema:schema113.properties.read_only,data:data2};
+const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema114.properties.read_only.type},message:"must be boolean,string",schema:schema114.properties.read_only.type,parentSchema:schema114.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13300,9 +13356,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data2, schema113.properties.read_only, instancePath+"/read_only");
+const reason0 = checkScalar.call(this, "bool", data2, schema114.properties.read_only, instancePath+"/read_only");
 if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema113.properties.read_only,data:data2};
+const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema114.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -13314,7 +13370,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.type,parentSchema:schema113,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.type,parentSchema:schema114,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13323,19 +13379,19 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate255.errors = vErrors;
+validate257.errors = vErrors;
 return errors === 0;
 }
-validate255.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate257.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema114 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/http_cache.json","title":"http_cache","description":"A cache of a build tool over HTTP, on the port of the server. Its entries are in the action cache of an instance, under keys that no client can name, and its files are blobs in the CAS of that instance, so they are evicted, isolated, replicated and counted like those. Entries of different paths never meet.","type":"object","properties":{"path":{"description":"Where it begins: the key of the object form; starts with a slash. The address for the tool is the address of the server with this path. Another path is another, empty cache.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"kind":{"description":"The tool. `bazel`: Bazel's HTTP cache with the additions of bazel-remote, and moon; results and blobs are those of gRPC, so `path` is not part of their names. `ccache`: all its layouts, versions 4.4 and later. `gradle`: HttpBuildCache. `turborepo`: the path is TURBO_API. `nx`: the path is NX_SELF_HOSTED_REMOTE_CACHE_SERVER. `webdav`: sccache. `go`: HTTP helpers of GOCACHEPROG. `maven`: the build cache extension. `opaque`: any tool that puts and gets files under names: Please, Metro, Rush.","type":"string","enum":["bazel","ccache","gradle","turborepo","nx","webdav","go","maven","opaque"]},"instance_name":{"description":"The instance that has its entries. The server must have `cas` for it.","type":"string","default":"","x-instance":true},"overlay_instance_name":{"description":"Where callers write that may not write to `instance_name`, and may write to this instance: builds of pull requests. They read it first, then `instance_name`. Callers that may write to `instance_name` never read it, so an untrusted build cannot change what others get (CVE-2025-36852). Needs `security`.","type":"string","x-instance":true},"max_size":{"description":"The largest file. A larger one is refused with 413, before its content is read if its length is known; Nx gets 409, because it ends with an error after 413. Left out: as large as the store and `max_blob_size` of the instance allow.","type":["integer","string"],"x-value":"size","minimum":1},"overwrite":{"description":"Which upload of a key stays: the last, or the first. With `first` a later upload is accepted and dropped; Nx gets 409, as its specification says.","type":"string","enum":["last","first"],"default":"last"},"read_only":{"description":"Refuse all uploads.","type":["boolean","string"],"x-value":"bool","default":false},"on_fault":{"description":"What a download gets if a store fails: the `error`, or a `miss`. Nx ends with an error after any other answer than a hit or a miss, and sccache does not start.","type":"string","enum":["error","miss"],"default":"miss"}},"additionalProperties":false,"required":["kind"]};
+const schema115 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/http_cache.json","title":"http_cache","description":"A cache of a build tool over HTTP, on the port of the server. Its entries are in the action cache of an instance, under keys that no client can name, and its files are blobs in the CAS of that instance, so they are evicted, isolated, replicated and counted like those. Entries of different paths never meet.","type":"object","properties":{"path":{"description":"Where it begins: the key of the object form; starts with a slash. The address for the tool is the address of the server with this path. Another path is another, empty cache.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"kind":{"description":"The tool. `bazel`: Bazel's HTTP cache with the additions of bazel-remote, and moon; results and blobs are those of gRPC, so `path` is not part of their names. `ccache`: all its layouts, versions 4.4 and later. `gradle`: HttpBuildCache. `turborepo`: the path is TURBO_API. `nx`: the path is NX_SELF_HOSTED_REMOTE_CACHE_SERVER. `webdav`: sccache. `go`: HTTP helpers of GOCACHEPROG. `maven`: the build cache extension. `opaque`: any tool that puts and gets files under names: Please, Metro, Rush.","type":"string","enum":["bazel","ccache","gradle","turborepo","nx","webdav","go","maven","opaque"]},"instance_name":{"description":"The instance that has its entries. The server must have `cas` for it.","type":"string","default":"","x-instance":true},"overlay_instance_name":{"description":"Where callers write that may not write to `instance_name`, and may write to this instance: builds of pull requests. They read it first, then `instance_name`. Callers that may write to `instance_name` never read it, so an untrusted build cannot change what others get (CVE-2025-36852). Needs `security`.","type":"string","x-instance":true},"max_size":{"description":"The largest file. A larger one is refused with 413, before its content is read if its length is known; Nx gets 409, because it ends with an error after 413. Left out: as large as the store and `max_blob_size` of the instance allow.","type":["integer","string"],"x-value":"size","minimum":1},"overwrite":{"description":"Which upload of a key stays: the last, or the first. With `first` a later upload is accepted and dropped; Nx gets 409, as its specification says.","type":"string","enum":["last","first"],"default":"last"},"read_only":{"description":"Refuse all uploads.","type":["boolean","string"],"x-value":"bool","default":false},"on_fault":{"description":"What a download gets if a store fails: the `error`, or a `miss`. Nx ends with an error after any other answer than a hit or a miss, and sccache does not start.","type":"string","enum":["error","miss"],"default":"miss"}},"additionalProperties":false,"required":["kind"]};
 const pattern5 = new RegExp("^/[A-Za-z0-9._~/-]*$", "u");
 
-function validate258(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate260(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/http_cache.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate258.evaluated;
+const evaluated0 = validate260.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13344,7 +13400,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.kind === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'",schema:schema114.required,parentSchema:schema114,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'",schema:schema115.required,parentSchema:schema115,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13355,7 +13411,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((((((key0 === "path") || (key0 === "kind")) || (key0 === "instance_name")) || (key0 === "overlay_instance_name")) || (key0 === "max_size")) || (key0 === "overwrite")) || (key0 === "read_only")) || (key0 === "on_fault"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema114,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema115,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13369,7 +13425,7 @@ if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
 if(!pattern5.test(data0)){
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^/[A-Za-z0-9._~/-]*$"},message:"must match pattern \""+"^/[A-Za-z0-9._~/-]*$"+"\"",schema:"^/[A-Za-z0-9._~/-]*$",parentSchema:schema114.properties.path,data:data0};
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^/[A-Za-z0-9._~/-]*$"},message:"must match pattern \""+"^/[A-Za-z0-9._~/-]*$"+"\"",schema:"^/[A-Za-z0-9._~/-]*$",parentSchema:schema115.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13380,7 +13436,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.path.type,parentSchema:schema114.properties.path,data:data0};
+const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.path.type,parentSchema:schema115.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13393,7 +13449,7 @@ errors++;
 if(data.kind !== undefined){
 let data1 = data.kind;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.kind.type,parentSchema:schema114.properties.kind,data:data1};
+const err4 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.kind.type,parentSchema:schema115.properties.kind,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13403,7 +13459,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!(((((((((data1 === "bazel") || (data1 === "ccache")) || (data1 === "gradle")) || (data1 === "turborepo")) || (data1 === "nx")) || (data1 === "webdav")) || (data1 === "go")) || (data1 === "maven")) || (data1 === "opaque"))){
-const err5 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema114.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema114.properties.kind.enum,parentSchema:schema114.properties.kind,data:data1};
+const err5 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema115.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema115.properties.kind.enum,parentSchema:schema115.properties.kind,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -13416,7 +13472,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data2 = data.instance_name;
 if(typeof data2 !== "string"){
-const err6 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.instance_name.type,parentSchema:schema114.properties.instance_name,data:data2};
+const err6 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.instance_name.type,parentSchema:schema115.properties.instance_name,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13429,7 +13485,7 @@ errors++;
 if(data.overlay_instance_name !== undefined){
 let data3 = data.overlay_instance_name;
 if(typeof data3 !== "string"){
-const err7 = {instancePath:instancePath+"/overlay_instance_name",schemaPath:"#/properties/overlay_instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.overlay_instance_name.type,parentSchema:schema114.properties.overlay_instance_name,data:data3};
+const err7 = {instancePath:instancePath+"/overlay_instance_name",schemaPath:"#/properties/overlay_instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.overlay_instance_name.type,parentSchema:schema115.properties.overlay_instance_name,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -13442,7 +13498,7 @@ errors++;
 if(data.max_size !== undefined){
 let data4 = data.max_size;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err8 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/type",keyword:"type",params:{type: schema114.properties.max_size.type},message:"must be integer,string",schema:schema114.properties.max_size.type,parentSchema:schema114.properties.max_size,data:data4};
+const err8 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/type",keyword:"type",params:{type: schema115.properties.max_size.type},message:"must be integer,string",schema:schema115.properties.max_size.type,parentSchema:schema115.properties.max_size,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -13451,9 +13507,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data4, schema114.properties.max_size, instancePath+"/max_size");
+const reason0 = checkScalar.call(this, "size", data4, schema115.properties.max_size, instancePath+"/max_size");
 if(reason0 !== undefined){
-const err9 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema114.properties.max_size,data:data4};
+const err9 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema115.properties.max_size,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -13464,7 +13520,7 @@ errors++;
 }
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 1 || isNaN(data4)){
-const err10 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema114.properties.max_size,data:data4};
+const err10 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema115.properties.max_size,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -13478,7 +13534,7 @@ errors++;
 if(data.overwrite !== undefined){
 let data5 = data.overwrite;
 if(typeof data5 !== "string"){
-const err11 = {instancePath:instancePath+"/overwrite",schemaPath:"#/properties/overwrite/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.overwrite.type,parentSchema:schema114.properties.overwrite,data:data5};
+const err11 = {instancePath:instancePath+"/overwrite",schemaPath:"#/properties/overwrite/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.overwrite.type,parentSchema:schema115.properties.overwrite,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -13488,7 +13544,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!((data5 === "last") || (data5 === "first"))){
-const err12 = {instancePath:instancePath+"/overwrite",schemaPath:"#/properties/overwrite/enum",keyword:"enum",params:{allowedValues: schema114.properties.overwrite.enum},message:"must be equal to one of the allowed values",schema:schema114.properties.overwrite.enum,parentSchema:schema114.properties.overwrite,data:data5};
+const err12 = {instancePath:instancePath+"/overwrite",schemaPath:"#/properties/overwrite/enum",keyword:"enum",params:{allowedValues: schema115.properties.overwrite.enum},message:"must be equal to one of the allowed values",schema:schema115.properties.overwrite.enum,parentSchema:schema115.properties.overwrite,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -13501,7 +13557,7 @@ errors++;
 if(data.read_only !== undefined){
 let data6 = data.read_only;
 if((typeof data6 !== "boolean") && (typeof data6 !== "string")){
-const err13 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema114.properties.read_only.type},message:"must be boolean,string",schema:schema114.properties.read_only.type,parentSchema:schema114.properties.read_only,data:data6};
+const err13 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema115.properties.read_only.type},message:"must be boolean,string",schema:schema115.properties.read_only.type,parentSchema:schema115.properties.read_only,data:data6};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -13510,9 +13566,9 @@ vErrors.push(err13);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "bool", data6, schema114.properties.read_only, instancePath+"/read_only");
+const reason1 = checkScalar.call(this, "bool", data6, schema115.properties.read_only, instancePath+"/read_only");
 if(reason1 !== undefined){
-const err14 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason1,schema:"bool",parentSchema:schema114.properties.read_only,data:data6};
+const err14 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason1,schema:"bool",parentSchema:schema115.properties.read_only,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -13525,7 +13581,7 @@ errors++;
 if(data.on_fault !== undefined){
 let data7 = data.on_fault;
 if(typeof data7 !== "string"){
-const err15 = {instancePath:instancePath+"/on_fault",schemaPath:"#/properties/on_fault/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.on_fault.type,parentSchema:schema114.properties.on_fault,data:data7};
+const err15 = {instancePath:instancePath+"/on_fault",schemaPath:"#/properties/on_fault/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.on_fault.type,parentSchema:schema115.properties.on_fault,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -13535,7 +13591,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!((data7 === "error") || (data7 === "miss"))){
-const err16 = {instancePath:instancePath+"/on_fault",schemaPath:"#/properties/on_fault/enum",keyword:"enum",params:{allowedValues: schema114.properties.on_fault.enum},message:"must be equal to one of the allowed values",schema:schema114.properties.on_fault.enum,parentSchema:schema114.properties.on_fault,data:data7};
+const err16 = {instancePath:instancePath+"/on_fault",schemaPath:"#/properties/on_fault/enum",keyword:"enum",params:{allowedValues: schema115.properties.on_fault.enum},message:"must be equal to one of the allowed values",schema:schema115.properties.on_fault.enum,parentSchema:schema115.properties.on_fault,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -13547,7 +13603,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.type,parentSchema:schema114,data};
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.type,parentSchema:schema115,data};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -13556,18 +13612,18 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate258.errors = vErrors;
+validate260.errors = vErrors;
 return errors === 0;
 }
-validate258.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate260.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema115 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/worker_api.json","title":"worker_api","description":"Where workers connect.","type":"object","properties":{"scheduler":{"description":"The scheduler they work for.","type":"string","x-names":"schedulers"},"disable_kill_revoked_operations":{"description":"Do not stop actions whose operation was reassigned.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"an action taken away from a worker is always stopped"},"kill_revoked_operations_interval_s":{"description":"Seconds between checks for such actions.","type":["integer","string"],"x-value":"duration","x-ignored":"the scheduler tells a worker at once"}},"additionalProperties":false,"required":["scheduler"]};
+const schema116 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/worker_api.json","title":"worker_api","description":"Where workers connect.","type":"object","properties":{"scheduler":{"description":"The scheduler they work for.","type":"string","x-names":"schedulers"},"disable_kill_revoked_operations":{"description":"Do not stop actions whose operation was reassigned.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"an action taken away from a worker is always stopped"},"kill_revoked_operations_interval_s":{"description":"Seconds between checks for such actions.","type":["integer","string"],"x-value":"duration","x-ignored":"the scheduler tells a worker at once"}},"additionalProperties":false,"required":["scheduler"]};
 
-function validate261(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate263(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/worker_api.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate261.evaluated;
+const evaluated0 = validate263.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13576,7 +13632,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.scheduler === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema115.required,parentSchema:schema115,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema116.required,parentSchema:schema116,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13587,7 +13643,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "scheduler") || (key0 === "disable_kill_revoked_operations")) || (key0 === "kill_revoked_operations_interval_s"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema115,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema116,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13600,7 +13656,7 @@ errors++;
 if(data.scheduler !== undefined){
 let data0 = data.scheduler;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.scheduler.type,parentSchema:schema115.properties.scheduler,data:data0};
+const err2 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.scheduler.type,parentSchema:schema116.properties.scheduler,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13613,7 +13669,7 @@ errors++;
 if(data.disable_kill_revoked_operations !== undefined){
 let data1 = data.disable_kill_revoked_operations;
 if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/type",keyword:"type",params:{type: schema115.properties.disable_kill_revoked_operations.type},message:"must be boolean,string",schema:schema115.properties.disable_kill_revoked_operations.type,parentSchema:schema115.properties.disable_kill_revoked_operations,data:data1};
+const err3 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/type",keyword:"type",params:{type: schema116.properties.disable_kill_revoked_operations.type},message:"must be boolean,string",schema:schema116.properties.disable_kill_revoked_operations.type,parentSchema:schema116.properties.disable_kill_revoked_operations,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13622,9 +13678,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema115.properties.disable_kill_revoked_operations, instancePath+"/disable_kill_revoked_operations");
+const reason0 = checkScalar.call(this, "bool", data1, schema116.properties.disable_kill_revoked_operations, instancePath+"/disable_kill_revoked_operations");
 if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema115.properties.disable_kill_revoked_operations,data:data1};
+const err4 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema116.properties.disable_kill_revoked_operations,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13637,7 +13693,7 @@ errors++;
 if(data.kill_revoked_operations_interval_s !== undefined){
 let data2 = data.kill_revoked_operations_interval_s;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err5 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/type",keyword:"type",params:{type: schema115.properties.kill_revoked_operations_interval_s.type},message:"must be integer,string",schema:schema115.properties.kill_revoked_operations_interval_s.type,parentSchema:schema115.properties.kill_revoked_operations_interval_s,data:data2};
+const err5 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/type",keyword:"type",params:{type: schema116.properties.kill_revoked_operations_interval_s.type},message:"must be integer,string",schema:schema116.properties.kill_revoked_operations_interval_s.type,parentSchema:schema116.properties.kill_revoked_operations_interval_s,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -13646,9 +13702,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data2, schema115.properties.kill_revoked_operations_interval_s, instancePath+"/kill_revoked_operations_interval_s");
+const reason1 = checkScalar.call(this, "duration", data2, schema116.properties.kill_revoked_operations_interval_s, instancePath+"/kill_revoked_operations_interval_s");
 if(reason1 !== undefined){
-const err6 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema115.properties.kill_revoked_operations_interval_s,data:data2};
+const err6 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema116.properties.kill_revoked_operations_interval_s,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13660,7 +13716,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.type,parentSchema:schema115,data};
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -13669,18 +13725,18 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate261.errors = vErrors;
+validate263.errors = vErrors;
 return errors === 0;
 }
-validate261.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate263.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema116 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/experimental_bep.json","title":"experimental_bep","description":"Takes build events as `build_events` does, with settings from a store: the folder is that of its `filesystem` store with `-build-events` behind its name, and the limits are those of its `eviction_policy`. The store itself receives nothing. Use `build_events` for new configurations.","type":"object","properties":{"store":{"description":"A store that is or contains a `filesystem` store.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"],"x-lenient":"always"};
+const schema117 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/experimental_bep.json","title":"experimental_bep","description":"Takes build events as `build_events` does, with settings from a store: the folder is that of its `filesystem` store with `-build-events` behind its name, and the limits are those of its `eviction_policy`. The store itself receives nothing. Use `build_events` for new configurations.","type":"object","properties":{"store":{"description":"A store that is or contains a `filesystem` store.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"],"x-lenient":"always"};
 
-function validate263(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate265(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/experimental_bep.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate263.evaluated;
+const evaluated0 = validate265.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13689,7 +13745,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema116.required,parentSchema:schema116,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema117.required,parentSchema:schema117,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13700,7 +13756,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "store")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema116,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema117,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13713,7 +13769,7 @@ errors++;
 if(data.store !== undefined){
 let data0 = data.store;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.store.type,parentSchema:schema116.properties.store,data:data0};
+const err2 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.store.type,parentSchema:schema117.properties.store,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13725,7 +13781,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data};
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.type,parentSchema:schema117,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13734,18 +13790,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate263.errors = vErrors;
+validate265.errors = vErrors;
 return errors === 0;
 }
-validate263.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate265.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema117 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/build_events.json","title":"build_events","description":"Takes build events (`--bes_backend` of Bazel) and keeps them: one compressed log for each invocation, in a folder of its own. An event is acknowledged once it is on disk. The project of a request (`--bes_instance_name`) is the instance; with `security` a caller needs `write_cas`, `write_ac` or `execute` there. Several servers of one configuration may offer it with the same settings; they share the folder. docs/builds.md shows how to use it.","type":"object","properties":{"path":{"description":"Folder of the logs. No store and no work directory may share it.","type":"string","x-path":true},"max_bytes":{"description":"Most bytes of all logs. Beyond it the oldest invocations of the caller that has most are removed; those whose events still come in are kept.","type":["integer","string"],"x-value":"size","default":10737418240,"x-zero-is-default":true},"max_age_s":{"description":"Invocations whose last event is older are removed; 0 keeps them until another bound is reached.","type":["integer","string"],"x-value":"duration","minimum":0,"default":2592000},"max_invocations":{"description":"Most invocations to keep; beyond it the oldest of the caller that has most are removed. The server holds about 2 KiB of memory for each.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":200000,"default":20000},"max_invocation_bytes":{"description":"Most bytes of events of one invocation, before compression. Further events are acknowledged, only their numbers and the end of the stream are kept, and the page of the invocation says how many were left out.","type":["integer","string"],"x-value":"size","default":2147483648,"x-zero-is-default":true},"max_silence_s":{"description":"A stream that brings no event for so long is ended, and the client may open it again. A build that never comes back is shown as incomplete.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":604800,"default":10800}},"additionalProperties":false,"required":["path"]};
+const schema118 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/build_events.json","title":"build_events","description":"Takes build events (`--bes_backend` of Bazel) and keeps them: one compressed log for each invocation, in a folder of its own. An event is acknowledged once it is on disk. The project of a request (`--bes_instance_name`) is the instance; with `security` a caller needs `write_cas`, `write_ac` or `execute` there. Several servers of one configuration may offer it with the same settings; they share the folder. docs/builds.md shows how to use it.","type":"object","properties":{"path":{"description":"Folder of the logs. No store and no work directory may share it.","type":"string","x-path":true},"max_bytes":{"description":"Most bytes of all logs. Beyond it the oldest invocations of the caller that has most are removed; those whose events still come in are kept.","type":["integer","string"],"x-value":"size","default":10737418240,"x-zero-is-default":true},"max_age_s":{"description":"Invocations whose last event is older are removed; 0 keeps them until another bound is reached.","type":["integer","string"],"x-value":"duration","minimum":0,"default":2592000},"max_invocations":{"description":"Most invocations to keep; beyond it the oldest of the caller that has most are removed. The server holds about 2 KiB of memory for each.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":200000,"default":20000},"max_invocation_bytes":{"description":"Most bytes of events of one invocation, before compression. Further events are acknowledged, only their numbers and the end of the stream are kept, and the page of the invocation says how many were left out.","type":["integer","string"],"x-value":"size","default":2147483648,"x-zero-is-default":true},"max_silence_s":{"description":"A stream that brings no event for so long is ended, and the client may open it again. A build that never comes back is shown as incomplete.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":604800,"default":10800}},"additionalProperties":false,"required":["path"]};
 
-function validate265(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate267(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/build_events.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate265.evaluated;
+const evaluated0 = validate267.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13754,7 +13810,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema117.required,parentSchema:schema117,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema118.required,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13765,7 +13821,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((((key0 === "path") || (key0 === "max_bytes")) || (key0 === "max_age_s")) || (key0 === "max_invocations")) || (key0 === "max_invocation_bytes")) || (key0 === "max_silence_s"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema117,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13778,7 +13834,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.path.type,parentSchema:schema117.properties.path,data:data0};
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.path.type,parentSchema:schema118.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13791,7 +13847,7 @@ errors++;
 if(data.max_bytes !== undefined){
 let data1 = data.max_bytes;
 if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/max_bytes",schemaPath:"#/properties/max_bytes/type",keyword:"type",params:{type: schema117.properties.max_bytes.type},message:"must be integer,string",schema:schema117.properties.max_bytes.type,parentSchema:schema117.properties.max_bytes,data:data1};
+const err3 = {instancePath:instancePath+"/max_bytes",schemaPath:"#/properties/max_bytes/type",keyword:"type",params:{type: schema118.properties.max_bytes.type},message:"must be integer,string",schema:schema118.properties.max_bytes.type,parentSchema:schema118.properties.max_bytes,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13800,9 +13856,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data1, schema117.properties.max_bytes, instancePath+"/max_bytes");
+const reason0 = checkScalar.call(this, "size", data1, schema118.properties.max_bytes, instancePath+"/max_bytes");
 if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/max_bytes",schemaPath:"#/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema117.properties.max_bytes,data:data1};
+const err4 = {instancePath:instancePath+"/max_bytes",schemaPath:"#/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema118.properties.max_bytes,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13815,7 +13871,7 @@ errors++;
 if(data.max_age_s !== undefined){
 let data2 = data.max_age_s;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err5 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/type",keyword:"type",params:{type: schema117.properties.max_age_s.type},message:"must be integer,string",schema:schema117.properties.max_age_s.type,parentSchema:schema117.properties.max_age_s,data:data2};
+const err5 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/type",keyword:"type",params:{type: schema118.properties.max_age_s.type},message:"must be integer,string",schema:schema118.properties.max_age_s.type,parentSchema:schema118.properties.max_age_s,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -13824,9 +13880,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data2, schema117.properties.max_age_s, instancePath+"/max_age_s");
+const reason1 = checkScalar.call(this, "duration", data2, schema118.properties.max_age_s, instancePath+"/max_age_s");
 if(reason1 !== undefined){
-const err6 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema117.properties.max_age_s,data:data2};
+const err6 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema118.properties.max_age_s,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13837,7 +13893,7 @@ errors++;
 }
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-const err7 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema117.properties.max_age_s,data:data2};
+const err7 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema118.properties.max_age_s,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -13851,7 +13907,7 @@ errors++;
 if(data.max_invocations !== undefined){
 let data3 = data.max_invocations;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err8 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/type",keyword:"type",params:{type: schema117.properties.max_invocations.type},message:"must be integer,string",schema:schema117.properties.max_invocations.type,parentSchema:schema117.properties.max_invocations,data:data3};
+const err8 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/type",keyword:"type",params:{type: schema118.properties.max_invocations.type},message:"must be integer,string",schema:schema118.properties.max_invocations.type,parentSchema:schema118.properties.max_invocations,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -13860,9 +13916,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "count", data3, schema117.properties.max_invocations, instancePath+"/max_invocations");
+const reason2 = checkScalar.call(this, "count", data3, schema118.properties.max_invocations, instancePath+"/max_invocations");
 if(reason2 !== undefined){
-const err9 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema117.properties.max_invocations,data:data3};
+const err9 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema118.properties.max_invocations,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -13873,7 +13929,7 @@ errors++;
 }
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 200000 || isNaN(data3)){
-const err10 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000",schema:200000,parentSchema:schema117.properties.max_invocations,data:data3};
+const err10 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000",schema:200000,parentSchema:schema118.properties.max_invocations,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -13883,7 +13939,7 @@ vErrors.push(err10);
 errors++;
 }
 if(data3 < 1 || isNaN(data3)){
-const err11 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema117.properties.max_invocations,data:data3};
+const err11 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema118.properties.max_invocations,data:data3};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -13897,7 +13953,7 @@ errors++;
 if(data.max_invocation_bytes !== undefined){
 let data4 = data.max_invocation_bytes;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err12 = {instancePath:instancePath+"/max_invocation_bytes",schemaPath:"#/properties/max_invocation_bytes/type",keyword:"type",params:{type: schema117.properties.max_invocation_bytes.type},message:"must be integer,string",schema:schema117.properties.max_invocation_bytes.type,parentSchema:schema117.properties.max_invocation_bytes,data:data4};
+const err12 = {instancePath:instancePath+"/max_invocation_bytes",schemaPath:"#/properties/max_invocation_bytes/type",keyword:"type",params:{type: schema118.properties.max_invocation_bytes.type},message:"must be integer,string",schema:schema118.properties.max_invocation_bytes.type,parentSchema:schema118.properties.max_invocation_bytes,data:data4};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -13906,9 +13962,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data4, schema117.properties.max_invocation_bytes, instancePath+"/max_invocation_bytes");
+const reason3 = checkScalar.call(this, "size", data4, schema118.properties.max_invocation_bytes, instancePath+"/max_invocation_bytes");
 if(reason3 !== undefined){
-const err13 = {instancePath:instancePath+"/max_invocation_bytes",schemaPath:"#/properties/max_invocation_bytes/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema117.properties.max_invocation_bytes,data:data4};
+const err13 = {instancePath:instancePath+"/max_invocation_bytes",schemaPath:"#/properties/max_invocation_bytes/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema118.properties.max_invocation_bytes,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -13921,7 +13977,7 @@ errors++;
 if(data.max_silence_s !== undefined){
 let data5 = data.max_silence_s;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err14 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/type",keyword:"type",params:{type: schema117.properties.max_silence_s.type},message:"must be integer,string",schema:schema117.properties.max_silence_s.type,parentSchema:schema117.properties.max_silence_s,data:data5};
+const err14 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/type",keyword:"type",params:{type: schema118.properties.max_silence_s.type},message:"must be integer,string",schema:schema118.properties.max_silence_s.type,parentSchema:schema118.properties.max_silence_s,data:data5};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -13930,9 +13986,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "duration", data5, schema117.properties.max_silence_s, instancePath+"/max_silence_s");
+const reason4 = checkScalar.call(this, "duration", data5, schema118.properties.max_silence_s, instancePath+"/max_silence_s");
 if(reason4 !== undefined){
-const err15 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration",parentSchema:schema117.properties.max_silence_s,data:data5};
+const err15 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration",parentSchema:schema118.properties.max_silence_s,data:data5};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -13943,7 +13999,7 @@ errors++;
 }
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 604800 || isNaN(data5)){
-const err16 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800",schema:604800,parentSchema:schema117.properties.max_silence_s,data:data5};
+const err16 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800",schema:604800,parentSchema:schema118.properties.max_silence_s,data:data5};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -13953,7 +14009,7 @@ vErrors.push(err16);
 errors++;
 }
 if(data5 < 1 || isNaN(data5)){
-const err17 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema117.properties.max_silence_s,data:data5};
+const err17 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema118.properties.max_silence_s,data:data5};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -13966,7 +14022,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.type,parentSchema:schema117,data};
+const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.type,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -13975,155 +14031,16 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate265.errors = vErrors;
-return errors === 0;
-}
-validate265.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema118 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/pages.json","title":"pages","description":"Pages for people: builds, their logs, tests and cache hits, actions, and the state of the server. They show builds of all servers of the configuration. Without `security` everybody who reaches the port sees them; with it a reader needs `read_ac` in the instance of a build, and logs in by a form, by the header authorization, by a client certificate or by the header of a proxy. docs/builds.md shows how to use them.","type":"object","properties":{"path":{"description":"Where they begin; starts with a slash. Other services of the port keep their paths.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"address":{"description":"The address by which people reach the pages, without `path`, for example `https://builds.example.com`. Links in messages to clients begin with it; without it there are none. With `https` the session of a reader is only sent over TLS.","type":"string","pattern":"^https?://[^/?# ]+$","x-expected":"http:// or https://, a host, and nothing behind it"},"session_s":{"description":"How long a reader who logged in by the form stays so. Sessions also end with the process.","type":["integer","string"],"x-value":"duration","minimum":60,"maximum":2592000,"default":43200}},"additionalProperties":false};
-const pattern7 = new RegExp("^https?://[^/?# ]+$", "u");
-
-function validate267(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/pages.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate267.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!(((key0 === "path") || (key0 === "address")) || (key0 === "session_s"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema118,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-if(data.path !== undefined){
-let data0 = data.path;
-if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^/[A-Za-z0-9._~/-]*$"},message:"must match pattern \""+"^/[A-Za-z0-9._~/-]*$"+"\"",schema:"^/[A-Za-z0-9._~/-]*$",parentSchema:schema118.properties.path,data:data0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-else {
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.path.type,parentSchema:schema118.properties.path,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.address !== undefined){
-let data1 = data.address;
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-const err3 = {instancePath:instancePath+"/address",schemaPath:"#/properties/address/pattern",keyword:"pattern",params:{pattern: "^https?://[^/?# ]+$"},message:"must match pattern \""+"^https?://[^/?# ]+$"+"\"",schema:"^https?://[^/?# ]+$",parentSchema:schema118.properties.address,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/address",schemaPath:"#/properties/address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.address.type,parentSchema:schema118.properties.address,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.session_s !== undefined){
-let data2 = data.session_s;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err5 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/type",keyword:"type",params:{type: schema118.properties.session_s.type},message:"must be integer,string",schema:schema118.properties.session_s.type,parentSchema:schema118.properties.session_s,data:data2};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data2, schema118.properties.session_s, instancePath+"/session_s");
-if(reason0 !== undefined){
-const err6 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema118.properties.session_s,data:data2};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 2592000 || isNaN(data2)){
-const err7 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2592000},message:"must be <= 2592000",schema:2592000,parentSchema:schema118.properties.session_s,data:data2};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(data2 < 60 || isNaN(data2)){
-const err8 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 60},message:"must be >= 60",schema:60,parentSchema:schema118.properties.session_s,data:data2};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.type,parentSchema:schema118,data};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
 validate267.errors = vErrors;
 return errors === 0;
 }
 validate267.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP. `GET path` shows them, `GET path/status` and `GET path/builds?limit=50` the process and its builds: `remexec status`, `queue`, `drain`, `builds` and `rm` use this service. `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker. `DELETE path/operation?name=NAME` cancels an operation, `DELETE path/result?action=HASH-SIZE` (or `target`, or `build`) deletes results from the action cache. `PUT path/profile?seconds=10` gives a CPU profile, `PUT path/heap` a heap snapshot. Every caller may use it unless `security` limits `administer`: put it on a separate server, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true}},"additionalProperties":false};
-const pattern8 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
+const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/pages.json","title":"pages","description":"Pages for people: builds, their logs, tests and cache hits, actions, and the state of the server. They show builds of all servers of the configuration. Without `security` everybody who reaches the port sees them; with it a reader needs `read_ac` in the instance of a build, and logs in by a form, by the header authorization, by a client certificate or by the header of a proxy. docs/builds.md shows how to use them.","type":"object","properties":{"path":{"description":"Where they begin; starts with a slash. Other services of the port keep their paths.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"address":{"description":"The address by which people reach the pages, without `path`, for example `https://builds.example.com`. Links in messages to clients begin with it; without it there are none. With `https` the session of a reader is only sent over TLS.","type":"string","pattern":"^https?://[^/?# ]+$","x-expected":"http:// or https://, a host, and nothing behind it"},"session_s":{"description":"How long a reader who logged in by the form stays so. Sessions also end with the process.","type":["integer","string"],"x-value":"duration","minimum":60,"maximum":2592000,"default":43200}},"additionalProperties":false};
+const pattern7 = new RegExp("^https?://[^/?# ]+$", "u");
 
 function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
+/*# sourceURL="https://remexec.invalid/schema/service/pages.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate269.evaluated;
@@ -14135,7 +14052,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(key0 === "path")){
+if(!(((key0 === "path") || (key0 === "address")) || (key0 === "session_s"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema119,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -14149,8 +14066,8 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema119.properties.path,data:data0};
+if(!pattern5.test(data0)){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^/[A-Za-z0-9._~/-]*$"},message:"must match pattern \""+"^/[A-Za-z0-9._~/-]*$"+"\"",schema:"^/[A-Za-z0-9._~/-]*$",parentSchema:schema119.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14171,9 +14088,11 @@ vErrors.push(err2);
 errors++;
 }
 }
-}
-else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
+if(data.address !== undefined){
+let data1 = data.address;
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+const err3 = {instancePath:instancePath+"/address",schemaPath:"#/properties/address/pattern",keyword:"pattern",params:{pattern: "^https?://[^/?# ]+$"},message:"must match pattern \""+"^https?://[^/?# ]+$"+"\"",schema:"^https?://[^/?# ]+$",parentSchema:schema119.properties.address,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14182,15 +14101,85 @@ vErrors.push(err3);
 }
 errors++;
 }
+}
+else {
+const err4 = {instancePath:instancePath+"/address",schemaPath:"#/properties/address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.address.type,parentSchema:schema119.properties.address,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.session_s !== undefined){
+let data2 = data.session_s;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err5 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/type",keyword:"type",params:{type: schema119.properties.session_s.type},message:"must be integer,string",schema:schema119.properties.session_s.type,parentSchema:schema119.properties.session_s,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data2, schema119.properties.session_s, instancePath+"/session_s");
+if(reason0 !== undefined){
+const err6 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema119.properties.session_s,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 2592000 || isNaN(data2)){
+const err7 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2592000},message:"must be <= 2592000",schema:2592000,parentSchema:schema119.properties.session_s,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data2 < 60 || isNaN(data2)){
+const err8 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 60},message:"must be >= 60",schema:60,parentSchema:schema119.properties.session_s,data:data2};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
 validate269.errors = vErrors;
 return errors === 0;
 }
 validate269.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/metrics.json","title":"metrics","description":"A page of metrics for Prometheus, in its text form. Without this service there is none, and metrics are only sent by OTLP. With `security` it needs the permission `administer`.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/metrics","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"anonymous":{"description":"Everybody who reaches the port may read the page, also with `security`. It names stores and workers and tells how much they are used.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false};
+const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP. `GET path` shows them, `GET path/status` and `GET path/builds?limit=50` the process and its builds: `remexec status`, `queue`, `drain`, `builds` and `rm` use this service. `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker. `DELETE path/operation?name=NAME` cancels an operation, `DELETE path/result?action=HASH-SIZE` (or `target`, or `build`) deletes results from the action cache. `PUT path/profile?seconds=10` gives a CPU profile, `PUT path/heap` a heap snapshot. Every caller may use it unless `security` limits `administer`: put it on a separate server, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true}},"additionalProperties":false};
+const pattern8 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
 
 function validate271(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/metrics.json" */;
+/*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate271.evaluated;
@@ -14202,7 +14191,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((key0 === "path") || (key0 === "anonymous"))){
+if(!(key0 === "path")){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema120,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -14238,10 +14227,9 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.anonymous !== undefined){
-let data1 = data.anonymous;
-if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/type",keyword:"type",params:{type: schema120.properties.anonymous.type},message:"must be boolean,string",schema:schema120.properties.anonymous.type,parentSchema:schema120.properties.anonymous,data:data1};
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14250,38 +14238,15 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema120.properties.anonymous, instancePath+"/anonymous");
-if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema120.properties.anonymous,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
 validate271.errors = vErrors;
 return errors === 0;
 }
 validate271.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema121 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
+const schema121 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/metrics.json","title":"metrics","description":"A page of metrics for Prometheus, in its text form. Without this service there is none, and metrics are only sent by OTLP. With `security` it needs the permission `administer`.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/metrics","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"anonymous":{"description":"Everybody who reaches the port may read the page, also with `security`. It names stores and workers and tells how much they are used.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false};
 
 function validate273(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/health.json" */;
+/*# sourceURL="https://remexec.invalid/schema/service/metrics.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate273.evaluated;
@@ -14293,7 +14258,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((key0 === "path") || (key0 === "timeout_seconds"))){
+if(!((key0 === "path") || (key0 === "anonymous"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema121,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -14329,10 +14294,10 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.timeout_seconds !== undefined){
-let data1 = data.timeout_seconds;
-if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/type",keyword:"type",params:{type: schema121.properties.timeout_seconds.type},message:"must be integer,string",schema:schema121.properties.timeout_seconds.type,parentSchema:schema121.properties.timeout_seconds,data:data1};
+if(data.anonymous !== undefined){
+let data1 = data.anonymous;
+if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/type",keyword:"type",params:{type: schema121.properties.anonymous.type},message:"must be boolean,string",schema:schema121.properties.anonymous.type,parentSchema:schema121.properties.anonymous,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14341,9 +14306,100 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data1, schema121.properties.timeout_seconds, instancePath+"/timeout_seconds");
+const reason0 = checkScalar.call(this, "bool", data1, schema121.properties.anonymous, instancePath+"/anonymous");
 if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema121.properties.timeout_seconds,data:data1};
+const err4 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema121.properties.anonymous,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.type,parentSchema:schema121,data};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate273.errors = vErrors;
+return errors === 0;
+}
+validate273.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema122 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
+
+function validate275(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/health.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate275.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((key0 === "path") || (key0 === "timeout_seconds"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema122,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(typeof data0 === "string"){
+if(!pattern8.test(data0)){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema122.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.path.type,parentSchema:schema122.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.timeout_seconds !== undefined){
+let data1 = data.timeout_seconds;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/type",keyword:"type",params:{type: schema122.properties.timeout_seconds.type},message:"must be integer,string",schema:schema122.properties.timeout_seconds.type,parentSchema:schema122.properties.timeout_seconds,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data1, schema122.properties.timeout_seconds, instancePath+"/timeout_seconds");
+if(reason0 !== undefined){
+const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema122.properties.timeout_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -14354,7 +14410,7 @@ errors++;
 }
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-const err5 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema121.properties.timeout_seconds,data:data1};
+const err5 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema122.properties.timeout_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -14367,7 +14423,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.type,parentSchema:schema121,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.type,parentSchema:schema122,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -14376,17 +14432,17 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate273.errors = vErrors;
+validate275.errors = vErrors;
 return errors === 0;
 }
-validate273.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate275.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate228(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate230(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/services.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate228.evaluated;
+const evaluated0 = validate230.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14395,8 +14451,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema102.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema102,data};
+if(!(func1.call(schema103.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema103,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -14409,7 +14465,7 @@ errors++;
 if(data.cas !== undefined){
 let data0 = data.cas;
 if(!data0 || typeof data0 != "object"){
-const err1 = {instancePath:instancePath+"/cas",schemaPath:"#/properties/cas/type",keyword:"type",params:{type: schema102.properties.cas.type},message:"must be array,object",schema:schema102.properties.cas.type,parentSchema:schema102.properties.cas,data:data0};
+const err1 = {instancePath:instancePath+"/cas",schemaPath:"#/properties/cas/type",keyword:"type",params:{type: schema103.properties.cas.type},message:"must be array,object",schema:schema103.properties.cas.type,parentSchema:schema103.properties.cas,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14421,16 +14477,16 @@ errors++;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate229.call(this, data0[i0], {instancePath:instancePath+"/cas/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate229.errors);
+if(!(validate231.call(this, data0[i0], {instancePath:instancePath+"/cas/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate231.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
-if(!(validate229.call(this, data0[key1], {instancePath:instancePath+"/cas/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate229.errors);
+if(!(validate231.call(this, data0[key1], {instancePath:instancePath+"/cas/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate231.errors);
 errors = vErrors.length;
 }
 }
@@ -14439,7 +14495,7 @@ errors = vErrors.length;
 if(data.ac !== undefined){
 let data3 = data.ac;
 if(!data3 || typeof data3 != "object"){
-const err2 = {instancePath:instancePath+"/ac",schemaPath:"#/properties/ac/type",keyword:"type",params:{type: schema102.properties.ac.type},message:"must be array,object",schema:schema102.properties.ac.type,parentSchema:schema102.properties.ac,data:data3};
+const err2 = {instancePath:instancePath+"/ac",schemaPath:"#/properties/ac/type",keyword:"type",params:{type: schema103.properties.ac.type},message:"must be array,object",schema:schema103.properties.ac.type,parentSchema:schema103.properties.ac,data:data3};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -14451,16 +14507,16 @@ errors++;
 if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate232.call(this, data3[i1], {instancePath:instancePath+"/ac/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate232.errors);
+if(!(validate234.call(this, data3[i1], {instancePath:instancePath+"/ac/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate234.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 for(const key2 in data3){
-if(!(validate232.call(this, data3[key2], {instancePath:instancePath+"/ac/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate232.errors);
+if(!(validate234.call(this, data3[key2], {instancePath:instancePath+"/ac/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate234.errors);
 errors = vErrors.length;
 }
 }
@@ -14469,7 +14525,7 @@ errors = vErrors.length;
 if(data.capabilities !== undefined){
 let data6 = data.capabilities;
 if(!data6 || typeof data6 != "object"){
-const err3 = {instancePath:instancePath+"/capabilities",schemaPath:"#/properties/capabilities/type",keyword:"type",params:{type: schema102.properties.capabilities.type},message:"must be array,object",schema:schema102.properties.capabilities.type,parentSchema:schema102.properties.capabilities,data:data6};
+const err3 = {instancePath:instancePath+"/capabilities",schemaPath:"#/properties/capabilities/type",keyword:"type",params:{type: schema103.properties.capabilities.type},message:"must be array,object",schema:schema103.properties.capabilities.type,parentSchema:schema103.properties.capabilities,data:data6};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14481,16 +14537,16 @@ errors++;
 if(Array.isArray(data6)){
 const len2 = data6.length;
 for(let i2=0; i2<len2; i2++){
-if(!(validate235.call(this, data6[i2], {instancePath:instancePath+"/capabilities/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate235.errors);
+if(!(validate237.call(this, data6[i2], {instancePath:instancePath+"/capabilities/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate237.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 for(const key3 in data6){
-if(!(validate235.call(this, data6[key3], {instancePath:instancePath+"/capabilities/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate235.errors);
+if(!(validate237.call(this, data6[key3], {instancePath:instancePath+"/capabilities/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate237.errors);
 errors = vErrors.length;
 }
 }
@@ -14499,7 +14555,7 @@ errors = vErrors.length;
 if(data.execution !== undefined){
 let data9 = data.execution;
 if(!data9 || typeof data9 != "object"){
-const err4 = {instancePath:instancePath+"/execution",schemaPath:"#/properties/execution/type",keyword:"type",params:{type: schema102.properties.execution.type},message:"must be array,object",schema:schema102.properties.execution.type,parentSchema:schema102.properties.execution,data:data9};
+const err4 = {instancePath:instancePath+"/execution",schemaPath:"#/properties/execution/type",keyword:"type",params:{type: schema103.properties.execution.type},message:"must be array,object",schema:schema103.properties.execution.type,parentSchema:schema103.properties.execution,data:data9};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -14511,16 +14567,16 @@ errors++;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate238.call(this, data9[i3], {instancePath:instancePath+"/execution/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate238.errors);
+if(!(validate240.call(this, data9[i3], {instancePath:instancePath+"/execution/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate240.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key4 in data9){
-if(!(validate238.call(this, data9[key4], {instancePath:instancePath+"/execution/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate238.errors);
+if(!(validate240.call(this, data9[key4], {instancePath:instancePath+"/execution/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate240.errors);
 errors = vErrors.length;
 }
 }
@@ -14529,7 +14585,7 @@ errors = vErrors.length;
 if(data.bytestream !== undefined){
 let data12 = data.bytestream;
 if(!data12 || typeof data12 != "object"){
-const err5 = {instancePath:instancePath+"/bytestream",schemaPath:"#/properties/bytestream/type",keyword:"type",params:{type: schema102.properties.bytestream.type},message:"must be array,object",schema:schema102.properties.bytestream.type,parentSchema:schema102.properties.bytestream,data:data12};
+const err5 = {instancePath:instancePath+"/bytestream",schemaPath:"#/properties/bytestream/type",keyword:"type",params:{type: schema103.properties.bytestream.type},message:"must be array,object",schema:schema103.properties.bytestream.type,parentSchema:schema103.properties.bytestream,data:data12};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -14541,8 +14597,8 @@ errors++;
 if(Array.isArray(data12)){
 const len4 = data12.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate241.call(this, data12[i4], {instancePath:instancePath+"/bytestream/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate241.errors);
+if(!(validate243.call(this, data12[i4], {instancePath:instancePath+"/bytestream/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate243.errors);
 errors = vErrors.length;
 }
 }
@@ -14550,8 +14606,8 @@ errors = vErrors.length;
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 for(const key5 in data12){
 if(!(((((key5 === "cas_stores") || (key5 === "max_bytes_per_stream")) || (key5 === "persist_stream_on_disconnect_timeout_s")) || (key5 === "persist_stream_on_disconnect_timeout")) || (key5 === "max_decoding_message_size"))){
-if(!(validate241.call(this, data12[key5], {instancePath:instancePath+"/bytestream/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate241.errors);
+if(!(validate243.call(this, data12[key5], {instancePath:instancePath+"/bytestream/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate243.errors);
 errors = vErrors.length;
 }
 }
@@ -14562,7 +14618,7 @@ if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
 for(const key6 in data15){
 let data16 = data15[key6];
 if(typeof data16 !== "string"){
-const err6 = {instancePath:instancePath+"/bytestream/cas_stores/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/bytestream/properties/cas_stores/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.bytestream.properties.cas_stores.additionalProperties.type,parentSchema:schema102.properties.bytestream.properties.cas_stores.additionalProperties,data:data16};
+const err6 = {instancePath:instancePath+"/bytestream/cas_stores/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/bytestream/properties/cas_stores/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.bytestream.properties.cas_stores.additionalProperties.type,parentSchema:schema103.properties.bytestream.properties.cas_stores.additionalProperties,data:data16};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -14574,7 +14630,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/bytestream/cas_stores",schemaPath:"#/properties/bytestream/properties/cas_stores/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.bytestream.properties.cas_stores.type,parentSchema:schema102.properties.bytestream.properties.cas_stores,data:data15};
+const err7 = {instancePath:instancePath+"/bytestream/cas_stores",schemaPath:"#/properties/bytestream/properties/cas_stores/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.bytestream.properties.cas_stores.type,parentSchema:schema103.properties.bytestream.properties.cas_stores,data:data15};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -14585,20 +14641,20 @@ errors++;
 }
 }
 if(data12.max_bytes_per_stream !== undefined){
-if(!(validate246.call(this, data12.max_bytes_per_stream, {instancePath:instancePath+"/bytestream/max_bytes_per_stream",parentData:data12,parentDataProperty:"max_bytes_per_stream",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate246.errors);
-errors = vErrors.length;
-}
-}
-if(data12.persist_stream_on_disconnect_timeout_s !== undefined){
-if(!(validate248.call(this, data12.persist_stream_on_disconnect_timeout_s, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout_s",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout_s",rootData,dynamicAnchors}))){
+if(!(validate248.call(this, data12.max_bytes_per_stream, {instancePath:instancePath+"/bytestream/max_bytes_per_stream",parentData:data12,parentDataProperty:"max_bytes_per_stream",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate248.errors);
 errors = vErrors.length;
 }
 }
-if(data12.persist_stream_on_disconnect_timeout !== undefined){
-if(!(validate250.call(this, data12.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+if(data12.persist_stream_on_disconnect_timeout_s !== undefined){
+if(!(validate250.call(this, data12.persist_stream_on_disconnect_timeout_s, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout_s",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout_s",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate250.errors);
+errors = vErrors.length;
+}
+}
+if(data12.persist_stream_on_disconnect_timeout !== undefined){
+if(!(validate252.call(this, data12.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate252.errors);
 errors = vErrors.length;
 }
 }
@@ -14607,7 +14663,7 @@ errors = vErrors.length;
 if(data.fetch !== undefined){
 let data20 = data.fetch;
 if(!data20 || typeof data20 != "object"){
-const err8 = {instancePath:instancePath+"/fetch",schemaPath:"#/properties/fetch/type",keyword:"type",params:{type: schema102.properties.fetch.type},message:"must be array,object",schema:schema102.properties.fetch.type,parentSchema:schema102.properties.fetch,data:data20};
+const err8 = {instancePath:instancePath+"/fetch",schemaPath:"#/properties/fetch/type",keyword:"type",params:{type: schema103.properties.fetch.type},message:"must be array,object",schema:schema103.properties.fetch.type,parentSchema:schema103.properties.fetch,data:data20};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -14619,16 +14675,16 @@ errors++;
 if(Array.isArray(data20)){
 const len5 = data20.length;
 for(let i5=0; i5<len5; i5++){
-if(!(validate252.call(this, data20[i5], {instancePath:instancePath+"/fetch/" + i5,parentData:data20,parentDataProperty:i5,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate252.errors);
+if(!(validate254.call(this, data20[i5], {instancePath:instancePath+"/fetch/" + i5,parentData:data20,parentDataProperty:i5,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate254.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
 for(const key7 in data20){
-if(!(validate252.call(this, data20[key7], {instancePath:instancePath+"/fetch/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data20,parentDataProperty:key7,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate252.errors);
+if(!(validate254.call(this, data20[key7], {instancePath:instancePath+"/fetch/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data20,parentDataProperty:key7,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate254.errors);
 errors = vErrors.length;
 }
 }
@@ -14637,7 +14693,7 @@ errors = vErrors.length;
 if(data.push !== undefined){
 let data23 = data.push;
 if(!data23 || typeof data23 != "object"){
-const err9 = {instancePath:instancePath+"/push",schemaPath:"#/properties/push/type",keyword:"type",params:{type: schema102.properties.push.type},message:"must be array,object",schema:schema102.properties.push.type,parentSchema:schema102.properties.push,data:data23};
+const err9 = {instancePath:instancePath+"/push",schemaPath:"#/properties/push/type",keyword:"type",params:{type: schema103.properties.push.type},message:"must be array,object",schema:schema103.properties.push.type,parentSchema:schema103.properties.push,data:data23};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -14649,16 +14705,16 @@ errors++;
 if(Array.isArray(data23)){
 const len6 = data23.length;
 for(let i6=0; i6<len6; i6++){
-if(!(validate255.call(this, data23[i6], {instancePath:instancePath+"/push/" + i6,parentData:data23,parentDataProperty:i6,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate255.errors);
+if(!(validate257.call(this, data23[i6], {instancePath:instancePath+"/push/" + i6,parentData:data23,parentDataProperty:i6,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate257.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 for(const key8 in data23){
-if(!(validate255.call(this, data23[key8], {instancePath:instancePath+"/push/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key8,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate255.errors);
+if(!(validate257.call(this, data23[key8], {instancePath:instancePath+"/push/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key8,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate257.errors);
 errors = vErrors.length;
 }
 }
@@ -14667,7 +14723,7 @@ errors = vErrors.length;
 if(data.http_cache !== undefined){
 let data26 = data.http_cache;
 if(!data26 || typeof data26 != "object"){
-const err10 = {instancePath:instancePath+"/http_cache",schemaPath:"#/properties/http_cache/type",keyword:"type",params:{type: schema102.properties.http_cache.type},message:"must be array,object",schema:schema102.properties.http_cache.type,parentSchema:schema102.properties.http_cache,data:data26};
+const err10 = {instancePath:instancePath+"/http_cache",schemaPath:"#/properties/http_cache/type",keyword:"type",params:{type: schema103.properties.http_cache.type},message:"must be array,object",schema:schema103.properties.http_cache.type,parentSchema:schema103.properties.http_cache,data:data26};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -14679,72 +14735,72 @@ errors++;
 if(Array.isArray(data26)){
 const len7 = data26.length;
 for(let i7=0; i7<len7; i7++){
-if(!(validate258.call(this, data26[i7], {instancePath:instancePath+"/http_cache/" + i7,parentData:data26,parentDataProperty:i7,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate258.errors);
+if(!(validate260.call(this, data26[i7], {instancePath:instancePath+"/http_cache/" + i7,parentData:data26,parentDataProperty:i7,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate260.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
 for(const key9 in data26){
-if(!(validate258.call(this, data26[key9], {instancePath:instancePath+"/http_cache/" + key9.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data26,parentDataProperty:key9,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate258.errors);
+if(!(validate260.call(this, data26[key9], {instancePath:instancePath+"/http_cache/" + key9.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data26,parentDataProperty:key9,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate260.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 if(data.worker_api !== undefined){
-if(!(validate261.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate261.errors);
-errors = vErrors.length;
-}
-}
-if(data.experimental_bep !== undefined){
-if(!(validate263.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
+if(!(validate263.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate263.errors);
 errors = vErrors.length;
 }
 }
-if(data.build_events !== undefined){
-if(!(validate265.call(this, data.build_events, {instancePath:instancePath+"/build_events",parentData:data,parentDataProperty:"build_events",rootData,dynamicAnchors}))){
+if(data.experimental_bep !== undefined){
+if(!(validate265.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate265.errors);
 errors = vErrors.length;
 }
 }
-if(data.pages !== undefined){
-if(!(validate267.call(this, data.pages, {instancePath:instancePath+"/pages",parentData:data,parentDataProperty:"pages",rootData,dynamicAnchors}))){
+if(data.build_events !== undefined){
+if(!(validate267.call(this, data.build_events, {instancePath:instancePath+"/build_events",parentData:data,parentDataProperty:"build_events",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate267.errors);
 errors = vErrors.length;
 }
 }
-if(data.admin !== undefined){
-if(!(validate269.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
+if(data.pages !== undefined){
+if(!(validate269.call(this, data.pages, {instancePath:instancePath+"/pages",parentData:data,parentDataProperty:"pages",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate269.errors);
 errors = vErrors.length;
 }
 }
-if(data.metrics !== undefined){
-if(!(validate271.call(this, data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData,dynamicAnchors}))){
+if(data.admin !== undefined){
+if(!(validate271.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate271.errors);
 errors = vErrors.length;
 }
 }
-if(data.health !== undefined){
-if(!(validate273.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
+if(data.metrics !== undefined){
+if(!(validate273.call(this, data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate273.errors);
 errors = vErrors.length;
 }
 }
+if(data.health !== undefined){
+if(!(validate275.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate275.errors);
+errors = vErrors.length;
+}
+}
 if(data.health_status !== undefined){
-if(!(validate273.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate273.errors);
+if(!(validate275.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate275.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.type,parentSchema:schema102,data};
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -14753,17 +14809,17 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate228.errors = vErrors;
+validate230.errors = vErrors;
 return errors === 0;
 }
-validate228.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate230.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/server.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate223.evaluated;
+const evaluated0 = validate225.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14772,7 +14828,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.listener === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "listener"},message:"must have required property '"+"listener"+"'",schema:schema99.required,parentSchema:schema99,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "listener"},message:"must have required property '"+"listener"+"'",schema:schema100.required,parentSchema:schema100,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -14782,7 +14838,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.services === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "services"},message:"must have required property '"+"services"+"'",schema:schema99.required,parentSchema:schema99,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "services"},message:"must have required property '"+"services"+"'",schema:schema100.required,parentSchema:schema100,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14793,7 +14849,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((key0 === "name") || (key0 === "listener")) || (key0 === "services")) || (key0 === "experimental_identity_header"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema99,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema100,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -14806,7 +14862,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.name.type,parentSchema:schema99.properties.name,data:data0};
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.name.type,parentSchema:schema100.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14820,7 +14876,7 @@ if(data.listener !== undefined){
 let data1 = data.listener;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.http === undefined){
-const err4 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/required",keyword:"required",params:{missingProperty: "http"},message:"must have required property '"+"http"+"'",schema:schema99.properties.listener.required,parentSchema:schema99.properties.listener,data:data1};
+const err4 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/required",keyword:"required",params:{missingProperty: "http"},message:"must have required property '"+"http"+"'",schema:schema100.properties.listener.required,parentSchema:schema100.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -14831,7 +14887,7 @@ errors++;
 }
 for(const key1 in data1){
 if(!(key1 === "http")){
-const err5 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema99.properties.listener,data:data1};
+const err5 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema100.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -14842,14 +14898,14 @@ errors++;
 }
 }
 if(data1.http !== undefined){
-if(!(validate224.call(this, data1.http, {instancePath:instancePath+"/listener/http",parentData:data1,parentDataProperty:"http",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate224.errors);
+if(!(validate226.call(this, data1.http, {instancePath:instancePath+"/listener/http",parentData:data1,parentDataProperty:"http",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate226.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.listener.type,parentSchema:schema99.properties.listener,data:data1};
+const err6 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.properties.listener.type,parentSchema:schema100.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -14860,8 +14916,8 @@ errors++;
 }
 }
 if(data.services !== undefined){
-if(!(validate228.call(this, data.services, {instancePath:instancePath+"/services",parentData:data,parentDataProperty:"services",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate228.errors);
+if(!(validate230.call(this, data.services, {instancePath:instancePath+"/services",parentData:data,parentDataProperty:"services",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate230.errors);
 errors = vErrors.length;
 }
 }
@@ -14870,7 +14926,7 @@ let data4 = data.experimental_identity_header;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key2 in data4){
 if(!((key2 === "header_name") || (key2 === "required"))){
-const err7 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema99.properties.experimental_identity_header,data:data4};
+const err7 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema100.properties.experimental_identity_header,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -14883,7 +14939,7 @@ errors++;
 if(data4.required !== undefined){
 let data5 = data4.required;
 if((typeof data5 !== "boolean") && (typeof data5 !== "string")){
-const err8 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/type",keyword:"type",params:{type: schema99.properties.experimental_identity_header.properties.required.type},message:"must be boolean,string",schema:schema99.properties.experimental_identity_header.properties.required.type,parentSchema:schema99.properties.experimental_identity_header.properties.required,data:data5};
+const err8 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/type",keyword:"type",params:{type: schema100.properties.experimental_identity_header.properties.required.type},message:"must be boolean,string",schema:schema100.properties.experimental_identity_header.properties.required.type,parentSchema:schema100.properties.experimental_identity_header.properties.required,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -14892,9 +14948,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data5, schema99.properties.experimental_identity_header.properties.required, instancePath+"/experimental_identity_header/required");
+const reason0 = checkScalar.call(this, "bool", data5, schema100.properties.experimental_identity_header.properties.required, instancePath+"/experimental_identity_header/required");
 if(reason0 !== undefined){
-const err9 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema99.properties.experimental_identity_header.properties.required,data:data5};
+const err9 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema100.properties.experimental_identity_header.properties.required,data:data5};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -14906,7 +14962,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.experimental_identity_header.type,parentSchema:schema99.properties.experimental_identity_header,data:data4};
+const err10 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.properties.experimental_identity_header.type,parentSchema:schema100.properties.experimental_identity_header,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -14918,7 +14974,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.type,parentSchema:schema99,data};
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.type,parentSchema:schema100,data};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -14927,18 +14983,18 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate223.errors = vErrors;
+validate225.errors = vErrors;
 return errors === 0;
 }
-validate223.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate225.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema122 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"Settings of one instance, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Separate its blobs and results from those of other instances that use the same stores. An instance then finds only its own content, whatever digest is asked for, and content uploaded by several instances is stored once for each. Every instance that uses these stores must be isolated. Left out: a caller that knows the digest of a blob can read the blob.","type":["boolean","string"],"x-value":"bool","default":false},"max_stored_bytes":{"description":"Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.","type":["integer","string"],"x-value":"size","minimum":1},"retention":{"description":"Keep what this instance uploads, reads or finds for at least this long, if its stores promise less (`retention` of `memory` and `filesystem`, `key_ttl_s` of `redis_store`). Take it for builds that take longer than the others', such as releases; not for every instance, because then the store itself should promise more. Left out: what the stores promise.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":31536000},"max_blob_size":{"description":"The largest blob that a client may upload to this instance. A larger one is rejected with INVALID_ARGUMENT before its content is read; GetCapabilities announces the limit (max_cas_blob_size_bytes). Take it if single outputs, such as disk images, push everything else out of a small cache: clients then keep such outputs to themselves. Outputs of actions on workers are not limited by it. Left out: a blob may be as large as its store allows.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
+const schema123 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"Settings of one instance, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Separate its blobs and results from those of other instances that use the same stores. An instance then finds only its own content, whatever digest is asked for, and content uploaded by several instances is stored once for each. Every instance that uses these stores must be isolated. Left out: a caller that knows the digest of a blob can read the blob.","type":["boolean","string"],"x-value":"bool","default":false},"max_stored_bytes":{"description":"Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.","type":["integer","string"],"x-value":"size","minimum":1},"retention":{"description":"Keep what this instance uploads, reads or finds for at least this long, if its stores promise less (`retention` of `memory` and `filesystem`, `key_ttl_s` of `redis_store`). Take it for builds that take longer than the others', such as releases; not for every instance, because then the store itself should promise more. Left out: what the stores promise.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":31536000},"max_blob_size":{"description":"The largest blob that a client may upload to this instance. A larger one is rejected with INVALID_ARGUMENT before its content is read; GetCapabilities announces the limit (max_cas_blob_size_bytes). Take it if single outputs, such as disk images, push everything else out of a small cache: clients then keep such outputs to themselves. Outputs of actions on workers are not limited by it. Left out: a blob may be as large as its store allows.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
 
-function validate279(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate281(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/instance.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate279.evaluated;
+const evaluated0 = validate281.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14948,7 +15004,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((((key0 === "instance_name") || (key0 === "isolate")) || (key0 === "max_stored_bytes")) || (key0 === "retention")) || (key0 === "max_blob_size"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema122,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema123,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -14961,7 +15017,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data0 = data.instance_name;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.instance_name.type,parentSchema:schema122.properties.instance_name,data:data0};
+const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.instance_name.type,parentSchema:schema123.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14974,7 +15030,7 @@ errors++;
 if(data.isolate !== undefined){
 let data1 = data.isolate;
 if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err2 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/type",keyword:"type",params:{type: schema122.properties.isolate.type},message:"must be boolean,string",schema:schema122.properties.isolate.type,parentSchema:schema122.properties.isolate,data:data1};
+const err2 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/type",keyword:"type",params:{type: schema123.properties.isolate.type},message:"must be boolean,string",schema:schema123.properties.isolate.type,parentSchema:schema123.properties.isolate,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -14983,9 +15039,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema122.properties.isolate, instancePath+"/isolate");
+const reason0 = checkScalar.call(this, "bool", data1, schema123.properties.isolate, instancePath+"/isolate");
 if(reason0 !== undefined){
-const err3 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema122.properties.isolate,data:data1};
+const err3 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema123.properties.isolate,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14998,7 +15054,7 @@ errors++;
 if(data.max_stored_bytes !== undefined){
 let data2 = data.max_stored_bytes;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/type",keyword:"type",params:{type: schema122.properties.max_stored_bytes.type},message:"must be integer,string",schema:schema122.properties.max_stored_bytes.type,parentSchema:schema122.properties.max_stored_bytes,data:data2};
+const err4 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/type",keyword:"type",params:{type: schema123.properties.max_stored_bytes.type},message:"must be integer,string",schema:schema123.properties.max_stored_bytes.type,parentSchema:schema123.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -15007,9 +15063,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "size", data2, schema122.properties.max_stored_bytes, instancePath+"/max_stored_bytes");
+const reason1 = checkScalar.call(this, "size", data2, schema123.properties.max_stored_bytes, instancePath+"/max_stored_bytes");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema122.properties.max_stored_bytes,data:data2};
+const err5 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema123.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -15020,7 +15076,7 @@ errors++;
 }
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 1 || isNaN(data2)){
-const err6 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema122.properties.max_stored_bytes,data:data2};
+const err6 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema123.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -15034,7 +15090,7 @@ errors++;
 if(data.retention !== undefined){
 let data3 = data.retention;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/type",keyword:"type",params:{type: schema122.properties.retention.type},message:"must be integer,string",schema:schema122.properties.retention.type,parentSchema:schema122.properties.retention,data:data3};
+const err7 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/type",keyword:"type",params:{type: schema123.properties.retention.type},message:"must be integer,string",schema:schema123.properties.retention.type,parentSchema:schema123.properties.retention,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -15043,9 +15099,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "duration", data3, schema122.properties.retention, instancePath+"/retention");
+const reason2 = checkScalar.call(this, "duration", data3, schema123.properties.retention, instancePath+"/retention");
 if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema122.properties.retention,data:data3};
+const err8 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema123.properties.retention,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -15056,7 +15112,7 @@ errors++;
 }
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 31536000 || isNaN(data3)){
-const err9 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema122.properties.retention,data:data3};
+const err9 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema123.properties.retention,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -15066,7 +15122,7 @@ vErrors.push(err9);
 errors++;
 }
 if(data3 < 1 || isNaN(data3)){
-const err10 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema122.properties.retention,data:data3};
+const err10 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema123.properties.retention,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -15080,7 +15136,7 @@ errors++;
 if(data.max_blob_size !== undefined){
 let data4 = data.max_blob_size;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err11 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/type",keyword:"type",params:{type: schema122.properties.max_blob_size.type},message:"must be integer,string",schema:schema122.properties.max_blob_size.type,parentSchema:schema122.properties.max_blob_size,data:data4};
+const err11 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/type",keyword:"type",params:{type: schema123.properties.max_blob_size.type},message:"must be integer,string",schema:schema123.properties.max_blob_size.type,parentSchema:schema123.properties.max_blob_size,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -15089,9 +15145,9 @@ vErrors.push(err11);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data4, schema122.properties.max_blob_size, instancePath+"/max_blob_size");
+const reason3 = checkScalar.call(this, "size", data4, schema123.properties.max_blob_size, instancePath+"/max_blob_size");
 if(reason3 !== undefined){
-const err12 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema122.properties.max_blob_size,data:data4};
+const err12 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema123.properties.max_blob_size,data:data4};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -15102,7 +15158,7 @@ errors++;
 }
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 1 || isNaN(data4)){
-const err13 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema122.properties.max_blob_size,data:data4};
+const err13 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema123.properties.max_blob_size,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -15115,7 +15171,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.type,parentSchema:schema122,data};
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.type,parentSchema:schema123,data};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -15124,18 +15180,18 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate279.errors = vErrors;
+validate281.errors = vErrors;
 return errors === 0;
 }
-validate279.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate281.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema123 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node raises its limit at start to the hard limit, which ulimit -Hn or the service unit (LimitNOFILE) sets"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5","GITSHA1"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5","GITSHA1"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Lowest level that is logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Fraction of calls, and of ended actions, that are logged at level info; each line states the fraction. 0.01 logs one in a hundred, chosen at random. At level debug all of them are logged. An action that failed for another reason than its command is always logged. A call that the server failed is logged at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_instance_names":{"description":"Count calls, completed executions and the work of stores per instance, by the label `instance_name` of `svc_rpc_duration`, `svc_execution_completed_count_total`, `svc_cache_operations_total` and `svc_cache_io_total`. The first 100 names get their own series, all others share one. Calls that name no instance, and work of the server itself, have an empty label.","type":["boolean","string"],"x-value":"bool","default":false},"metrics_action_digests":{"description":"Count completed executions per action, by the label `execution_action_digest` of the metrics. The first 1,000 actions get their own series, all others share one. This makes many series: turn it on for a while, to investigate one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds from a stop signal (SIGTERM, SIGINT, or SIGHUP from a closed terminal) to the end of the process, at most; below 4 it may take 4. Calls and actions in flight get all of it but the last 2 seconds (a quarter, when that is less); then they are cancelled and the stores are closed. The server does not wait for idle workers and connections. A start that is not complete by then is aborted. A second signal ends the process at once. Container managers kill after 10 or 30 seconds: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"threads":{"description":"Service threads: how many threads besides the main one have connections of clients, each with TLS, HTTP/2 and gRPC of its own; `cores` means one for each core of this machine. 1 means that the main thread does everything. Needs koffi and `transport: \"remexec\"`. docs/threads.md says what runs where, and what it costs.","type":["integer","string"],"x-value":"parallelism","minimum":1,"maximum":64,"default":1},"disable_metrics":{"description":"Do not count calls, store operations or scheduler events, export no metrics, and leave these numbers out of the status page.","type":["boolean","string"],"x-value":"bool","default":false},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema124 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node raises its limit at start to the hard limit, which ulimit -Hn or the service unit (LimitNOFILE) sets"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5","GITSHA1"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5","GITSHA1"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Lowest level that is logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Fraction of calls, and of ended actions, that are logged at level info; each line states the fraction. 0.01 logs one in a hundred, chosen at random. At level debug all of them are logged. An action that failed for another reason than its command is always logged. A call that the server failed is logged at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_instance_names":{"description":"Count calls, completed executions and the work of stores per instance, by the label `instance_name` of `svc_rpc_duration`, `svc_execution_completed_count_total`, `svc_cache_operations_total` and `svc_cache_io_total`. The first 100 names get their own series, all others share one. Calls that name no instance, and work of the server itself, have an empty label.","type":["boolean","string"],"x-value":"bool","default":false},"metrics_action_digests":{"description":"Count completed executions per action, by the label `execution_action_digest` of the metrics. The first 1,000 actions get their own series, all others share one. This makes many series: turn it on for a while, to investigate one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds from a stop signal (SIGTERM, SIGINT, or SIGHUP from a closed terminal) to the end of the process, at most; below 4 it may take 4. Calls and actions in flight get all of it but the last 2 seconds (a quarter, when that is less); then they are cancelled and the stores are closed. The server does not wait for idle workers and connections. A start that is not complete by then is aborted. A second signal ends the process at once. Container managers kill after 10 or 30 seconds: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"threads":{"description":"Service threads: how many threads besides the main one have connections of clients, each with TLS, HTTP/2 and gRPC of its own; `cores` means one for each core of this machine. 1 means that the main thread does everything. Needs koffi and `transport: \"remexec\"`. docs/threads.md says what runs where, and what it costs.","type":["integer","string"],"x-value":"parallelism","minimum":1,"maximum":64,"default":1},"disable_metrics":{"description":"Do not count calls, store operations or scheduler events, export no metrics, and leave these numbers out of the status page.","type":["boolean","string"],"x-value":"bool","default":false},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
 
-function validate282(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate284(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/global.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate282.evaluated;
+const evaluated0 = validate284.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15144,8 +15200,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema123.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema123,data};
+if(!(func1.call(schema124.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema124,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -15158,7 +15214,7 @@ errors++;
 if(data.max_open_files !== undefined){
 let data0 = data.max_open_files;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema123.properties.max_open_files.type},message:"must be integer,string",schema:schema123.properties.max_open_files.type,parentSchema:schema123.properties.max_open_files,data:data0};
+const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema124.properties.max_open_files.type},message:"must be integer,string",schema:schema124.properties.max_open_files.type,parentSchema:schema124.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -15167,9 +15223,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data0, schema123.properties.max_open_files, instancePath+"/max_open_files");
+const reason0 = checkScalar.call(this, "count", data0, schema124.properties.max_open_files, instancePath+"/max_open_files");
 if(reason0 !== undefined){
-const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema123.properties.max_open_files,data:data0};
+const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema124.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -15180,7 +15236,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema123.properties.max_open_files,data:data0};
+const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema124.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -15194,7 +15250,7 @@ errors++;
 if(data.default_digest_hash_function !== undefined){
 let data1 = data.default_digest_hash_function;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.default_digest_hash_function.type,parentSchema:schema123.properties.default_digest_hash_function,data:data1};
+const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.default_digest_hash_function.type,parentSchema:schema124.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -15203,9 +15259,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkWord.call(this, schema123.properties.default_digest_hash_function["x-words"], data1, schema123.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
+const reason1 = checkWord.call(this, schema124.properties.default_digest_hash_function["x-words"], data1, schema124.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema123.properties.default_digest_hash_function["x-words"],parentSchema:schema123.properties.default_digest_hash_function,data:data1};
+const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema124.properties.default_digest_hash_function["x-words"],parentSchema:schema124.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -15219,7 +15275,7 @@ if(data.digest_functions !== undefined){
 let data2 = data.digest_functions;
 if(Array.isArray(data2)){
 if(data2.length < 1){
-const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.digest_functions,data:data2};
+const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -15232,7 +15288,7 @@ const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(typeof data3 !== "string"){
-const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.digest_functions.items.type,parentSchema:schema123.properties.digest_functions.items,data:data3};
+const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.digest_functions.items.type,parentSchema:schema124.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -15241,9 +15297,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkWord.call(this, schema123.properties.digest_functions.items["x-words"], data3, schema123.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
+const reason2 = checkWord.call(this, schema124.properties.digest_functions.items["x-words"], data3, schema124.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
 if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema123.properties.digest_functions.items["x-words"],parentSchema:schema123.properties.digest_functions.items,data:data3};
+const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema124.properties.digest_functions.items["x-words"],parentSchema:schema124.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -15255,7 +15311,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.digest_functions.type,parentSchema:schema123.properties.digest_functions,data:data2};
+const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.digest_functions.type,parentSchema:schema124.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -15268,7 +15324,7 @@ errors++;
 if(data.default_digest_size_health_check !== undefined){
 let data4 = data.default_digest_size_health_check;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema123.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema123.properties.default_digest_size_health_check.type,parentSchema:schema123.properties.default_digest_size_health_check,data:data4};
+const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema124.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema124.properties.default_digest_size_health_check.type,parentSchema:schema124.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -15277,9 +15333,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data4, schema123.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
+const reason3 = checkScalar.call(this, "size", data4, schema124.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
 if(reason3 !== undefined){
-const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema123.properties.default_digest_size_health_check,data:data4};
+const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema124.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -15292,7 +15348,7 @@ errors++;
 if(data.log_level !== undefined){
 let data5 = data.log_level;
 if(typeof data5 !== "string"){
-const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.log_level.type,parentSchema:schema123.properties.log_level,data:data5};
+const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.log_level.type,parentSchema:schema124.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -15302,7 +15358,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((((data5 === "debug") || (data5 === "info")) || (data5 === "warn")) || (data5 === "error"))){
-const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema123.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema123.properties.log_level.enum,parentSchema:schema123.properties.log_level,data:data5};
+const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema124.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.log_level.enum,parentSchema:schema124.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -15315,7 +15371,7 @@ errors++;
 if(data.log_call_share !== undefined){
 let data6 = data.log_call_share;
 if((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")){
-const err14 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/type",keyword:"type",params:{type: schema123.properties.log_call_share.type},message:"must be number,string",schema:schema123.properties.log_call_share.type,parentSchema:schema123.properties.log_call_share,data:data6};
+const err14 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/type",keyword:"type",params:{type: schema124.properties.log_call_share.type},message:"must be number,string",schema:schema124.properties.log_call_share.type,parentSchema:schema124.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -15324,9 +15380,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "number", data6, schema123.properties.log_call_share, instancePath+"/log_call_share");
+const reason4 = checkScalar.call(this, "number", data6, schema124.properties.log_call_share, instancePath+"/log_call_share");
 if(reason4 !== undefined){
-const err15 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema123.properties.log_call_share,data:data6};
+const err15 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema124.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -15337,7 +15393,7 @@ errors++;
 }
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 > 1 || isNaN(data6)){
-const err16 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema123.properties.log_call_share,data:data6};
+const err16 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema124.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -15347,7 +15403,7 @@ vErrors.push(err16);
 errors++;
 }
 if(data6 < 0 || isNaN(data6)){
-const err17 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema123.properties.log_call_share,data:data6};
+const err17 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema124.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -15361,7 +15417,7 @@ errors++;
 if(data.metrics_instance_names !== undefined){
 let data7 = data.metrics_instance_names;
 if((typeof data7 !== "boolean") && (typeof data7 !== "string")){
-const err18 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/type",keyword:"type",params:{type: schema123.properties.metrics_instance_names.type},message:"must be boolean,string",schema:schema123.properties.metrics_instance_names.type,parentSchema:schema123.properties.metrics_instance_names,data:data7};
+const err18 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/type",keyword:"type",params:{type: schema124.properties.metrics_instance_names.type},message:"must be boolean,string",schema:schema124.properties.metrics_instance_names.type,parentSchema:schema124.properties.metrics_instance_names,data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -15370,9 +15426,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data7, schema123.properties.metrics_instance_names, instancePath+"/metrics_instance_names");
+const reason5 = checkScalar.call(this, "bool", data7, schema124.properties.metrics_instance_names, instancePath+"/metrics_instance_names");
 if(reason5 !== undefined){
-const err19 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema123.properties.metrics_instance_names,data:data7};
+const err19 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema124.properties.metrics_instance_names,data:data7};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -15385,7 +15441,7 @@ errors++;
 if(data.metrics_action_digests !== undefined){
 let data8 = data.metrics_action_digests;
 if((typeof data8 !== "boolean") && (typeof data8 !== "string")){
-const err20 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema123.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema123.properties.metrics_action_digests.type,parentSchema:schema123.properties.metrics_action_digests,data:data8};
+const err20 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema124.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema124.properties.metrics_action_digests.type,parentSchema:schema124.properties.metrics_action_digests,data:data8};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -15394,9 +15450,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "bool", data8, schema123.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
+const reason6 = checkScalar.call(this, "bool", data8, schema124.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
 if(reason6 !== undefined){
-const err21 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema123.properties.metrics_action_digests,data:data8};
+const err21 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema124.properties.metrics_action_digests,data:data8};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -15409,7 +15465,7 @@ errors++;
 if(data.drain_s !== undefined){
 let data9 = data.drain_s;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err22 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema123.properties.drain_s.type},message:"must be integer,string",schema:schema123.properties.drain_s.type,parentSchema:schema123.properties.drain_s,data:data9};
+const err22 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema124.properties.drain_s.type},message:"must be integer,string",schema:schema124.properties.drain_s.type,parentSchema:schema124.properties.drain_s,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -15418,9 +15474,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "duration", data9, schema123.properties.drain_s, instancePath+"/drain_s");
+const reason7 = checkScalar.call(this, "duration", data9, schema124.properties.drain_s, instancePath+"/drain_s");
 if(reason7 !== undefined){
-const err23 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"duration",parentSchema:schema123.properties.drain_s,data:data9};
+const err23 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"duration",parentSchema:schema124.properties.drain_s,data:data9};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -15433,7 +15489,7 @@ errors++;
 if(data.threads !== undefined){
 let data10 = data.threads;
 if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
-const err24 = {instancePath:instancePath+"/threads",schemaPath:"#/properties/threads/type",keyword:"type",params:{type: schema123.properties.threads.type},message:"must be integer,string",schema:schema123.properties.threads.type,parentSchema:schema123.properties.threads,data:data10};
+const err24 = {instancePath:instancePath+"/threads",schemaPath:"#/properties/threads/type",keyword:"type",params:{type: schema124.properties.threads.type},message:"must be integer,string",schema:schema124.properties.threads.type,parentSchema:schema124.properties.threads,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -15442,9 +15498,9 @@ vErrors.push(err24);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "parallelism", data10, schema123.properties.threads, instancePath+"/threads");
+const reason8 = checkScalar.call(this, "parallelism", data10, schema124.properties.threads, instancePath+"/threads");
 if(reason8 !== undefined){
-const err25 = {instancePath:instancePath+"/threads",schemaPath:"#/properties/threads/x-value",keyword:"x-value",params:{},message:reason8,schema:"parallelism",parentSchema:schema123.properties.threads,data:data10};
+const err25 = {instancePath:instancePath+"/threads",schemaPath:"#/properties/threads/x-value",keyword:"x-value",params:{},message:reason8,schema:"parallelism",parentSchema:schema124.properties.threads,data:data10};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -15455,7 +15511,7 @@ errors++;
 }
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 > 64 || isNaN(data10)){
-const err26 = {instancePath:instancePath+"/threads",schemaPath:"#/properties/threads/maximum",keyword:"maximum",params:{comparison: "<=", limit: 64},message:"must be <= 64",schema:64,parentSchema:schema123.properties.threads,data:data10};
+const err26 = {instancePath:instancePath+"/threads",schemaPath:"#/properties/threads/maximum",keyword:"maximum",params:{comparison: "<=", limit: 64},message:"must be <= 64",schema:64,parentSchema:schema124.properties.threads,data:data10};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -15465,7 +15521,7 @@ vErrors.push(err26);
 errors++;
 }
 if(data10 < 1 || isNaN(data10)){
-const err27 = {instancePath:instancePath+"/threads",schemaPath:"#/properties/threads/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema123.properties.threads,data:data10};
+const err27 = {instancePath:instancePath+"/threads",schemaPath:"#/properties/threads/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema124.properties.threads,data:data10};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -15479,7 +15535,7 @@ errors++;
 if(data.disable_metrics !== undefined){
 let data11 = data.disable_metrics;
 if((typeof data11 !== "boolean") && (typeof data11 !== "string")){
-const err28 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/type",keyword:"type",params:{type: schema123.properties.disable_metrics.type},message:"must be boolean,string",schema:schema123.properties.disable_metrics.type,parentSchema:schema123.properties.disable_metrics,data:data11};
+const err28 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/type",keyword:"type",params:{type: schema124.properties.disable_metrics.type},message:"must be boolean,string",schema:schema124.properties.disable_metrics.type,parentSchema:schema124.properties.disable_metrics,data:data11};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -15488,9 +15544,9 @@ vErrors.push(err28);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "bool", data11, schema123.properties.disable_metrics, instancePath+"/disable_metrics");
+const reason9 = checkScalar.call(this, "bool", data11, schema124.properties.disable_metrics, instancePath+"/disable_metrics");
 if(reason9 !== undefined){
-const err29 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema123.properties.disable_metrics,data:data11};
+const err29 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema124.properties.disable_metrics,data:data11};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -15502,7 +15558,7 @@ errors++;
 }
 }
 else {
-const err30 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.type,parentSchema:schema123,data};
+const err30 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.type,parentSchema:schema124,data};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -15511,67 +15567,14 @@ vErrors.push(err30);
 }
 errors++;
 }
-validate282.errors = vErrors;
+validate284.errors = vErrors;
 return errors === 0;
 }
-validate282.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate284.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema124 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"oidc":{"title":"OidcProvider","description":"An identity provider (OpenID Connect) that readers of the pages log in with, besides the other ways. A session then stands for who they are: it lasts for `session_s` of the pages, and the rules of access hold for it as for a JWT (`by: [\"jwt\"]`). Register the client there as a web application with the authorization code flow, and `ADDRESS/login/callback` as the address to come back to, where ADDRESS is `address` and `path` of `services.pages`.","type":"object","properties":{"issuer":{"description":"The address of the provider, as in its `/.well-known/openid-configuration`.","type":"string"},"client_id":{"description":"What the provider calls these pages.","type":"string","pattern":"^.+$","x-expected":"the id of the client at the provider"},"client_secret":{"description":"The secret of the client. Left out for a public client, which is protected by PKCE alone.","type":"string"},"label":{"description":"What the link to it says: `Log in with LABEL`.","type":"string","default":"your account"},"scopes":{"description":"What to ask for besides `openid`. The scope for groups differs between providers.","type":"array","items":{"type":"string"},"default":["profile","email"]},"name_claim":{"description":"The claim with the name of the reader.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the groups of the reader: a list, or words in one text. The provider is asked for its userinfo if the ID token lacks one of the two.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","client_id"]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
+const schema125 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"oidc":{"title":"OidcProvider","description":"An identity provider (OpenID Connect) that readers of the pages log in with, besides the other ways. A session then stands for who they are: it lasts for `session_s` of the pages, and the rules of access hold for it as for a JWT (`by: [\"jwt\"]`). Register the client there as a web application with the authorization code flow, and `ADDRESS/login/callback` as the address to come back to, where ADDRESS is `address` and `path` of `services.pages`.","type":"object","properties":{"issuer":{"description":"The address of the provider, as in its `/.well-known/openid-configuration`.","type":"string"},"client_id":{"description":"What the provider calls these pages.","type":"string","pattern":"^.+$","x-expected":"the id of the client at the provider"},"client_secret":{"description":"The secret of the client. Left out for a public client, which is protected by PKCE alone.","type":"string"},"label":{"description":"What the link to it says: `Log in with LABEL`.","type":"string","default":"your account"},"scopes":{"description":"What to ask for besides `openid`. The scope for groups differs between providers.","type":"array","items":{"type":"string"},"default":["profile","email"]},"name_claim":{"description":"The claim with the name of the reader.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the groups of the reader: a list, or words in one text. The provider is asked for its userinfo if the ID token lacks one of the two.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","client_id"]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
 const pattern11 = new RegExp("^.+$", "u");
-const schema125 = {"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
-
-function validate285(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate285.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(Array.isArray(data)){
-if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.items.type,parentSchema:schema125.items,data:data0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-else {
-const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.type,parentSchema:schema125,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-validate285.errors = vErrors;
-return errors === 0;
-}
-validate285.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema126 = {"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
+const schema126 = {"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
 function validate287(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -15624,7 +15627,7 @@ return errors === 0;
 }
 validate287.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema127 = {"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}};
+const schema127 = {"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
 function validate289(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -15636,51 +15639,9 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-let data0 = data[key0];
-if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.additionalProperties.type,parentSchema:schema127.additionalProperties,data:data0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-}
-else {
-const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.type,parentSchema:schema127,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate289.errors = vErrors;
-return errors === 0;
-}
-validate289.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema128 = {"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}};
-
-function validate291(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate291.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
 if(Array.isArray(data)){
 if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema128,data};
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema127,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -15693,7 +15654,102 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.items.type,parentSchema:schema128.items,data:data0};
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.items.type,parentSchema:schema127.items,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.type,parentSchema:schema127,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+validate289.errors = vErrors;
+return errors === 0;
+}
+validate289.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema128 = {"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}};
+
+function validate291(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate291.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+if(typeof data0 !== "string"){
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.additionalProperties.type,parentSchema:schema128.additionalProperties,data:data0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.type,parentSchema:schema128,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate291.errors = vErrors;
+return errors === 0;
+}
+validate291.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema129 = {"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}};
+
+function validate293(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate293.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(Array.isArray(data)){
+if(data.length < 1){
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema129,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema129.items.type,parentSchema:schema129.items,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -15703,7 +15759,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!(((((data0 === "header") || (data0 === "token")) || (data0 === "jwt")) || (data0 === "basic")) || (data0 === "certificate"))){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema128.items.enum},message:"must be equal to one of the allowed values",schema:schema128.items.enum,parentSchema:schema128.items,data:data0};
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema129.items.enum},message:"must be equal to one of the allowed values",schema:schema129.items.enum,parentSchema:schema129.items,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -15715,7 +15771,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.type,parentSchema:schema128,data};
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema129.type,parentSchema:schema129,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -15724,17 +15780,17 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate291.errors = vErrors;
+validate293.errors = vErrors;
 return errors === 0;
 }
-validate291.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate293.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate284(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate286(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/security.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate284.evaluated;
+const evaluated0 = validate286.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15744,7 +15800,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((((key0 === "identity") || (key0 === "access")) || (key0 === "request_limits")) || (key0 === "callers_in_results")) || (key0 === "audit_log"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema124,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema125,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -15759,7 +15815,7 @@ let data0 = data.identity;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
 if(!(((((((key1 === "identity_header") || (key1 === "tokens")) || (key1 === "tokens_file")) || (key1 === "jwt")) || (key1 === "oidc")) || (key1 === "htpasswd_file")) || (key1 === "client_certificates"))){
-const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.identity,data:data0};
+const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -15773,7 +15829,7 @@ if(data0.identity_header !== undefined){
 let data1 = data0.identity_header;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.name === undefined){
-const err2 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema124.properties.identity.properties.identity_header.required,parentSchema:schema124.properties.identity.properties.identity_header,data:data1};
+const err2 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema125.properties.identity.properties.identity_header.required,parentSchema:schema125.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -15783,7 +15839,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.trusted === undefined){
-const err3 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "trusted"},message:"must have required property '"+"trusted"+"'",schema:schema124.properties.identity.properties.identity_header.required,parentSchema:schema124.properties.identity.properties.identity_header,data:data1};
+const err3 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "trusted"},message:"must have required property '"+"trusted"+"'",schema:schema125.properties.identity.properties.identity_header.required,parentSchema:schema125.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -15794,7 +15850,7 @@ errors++;
 }
 for(const key2 in data1){
 if(!(((key2 === "name") || (key2 === "groups_name")) || (key2 === "trusted"))){
-const err4 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.identity.properties.identity_header,data:data1};
+const err4 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -15807,7 +15863,7 @@ errors++;
 if(data1.name !== undefined){
 let data2 = data1.name;
 if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/identity/identity_header/name",schemaPath:"#/properties/identity/properties/identity_header/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.identity_header.properties.name.type,parentSchema:schema124.properties.identity.properties.identity_header.properties.name,data:data2};
+const err5 = {instancePath:instancePath+"/identity/identity_header/name",schemaPath:"#/properties/identity/properties/identity_header/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.identity_header.properties.name.type,parentSchema:schema125.properties.identity.properties.identity_header.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -15820,7 +15876,7 @@ errors++;
 if(data1.groups_name !== undefined){
 let data3 = data1.groups_name;
 if(typeof data3 !== "string"){
-const err6 = {instancePath:instancePath+"/identity/identity_header/groups_name",schemaPath:"#/properties/identity/properties/identity_header/properties/groups_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.identity_header.properties.groups_name.type,parentSchema:schema124.properties.identity.properties.identity_header.properties.groups_name,data:data3};
+const err6 = {instancePath:instancePath+"/identity/identity_header/groups_name",schemaPath:"#/properties/identity/properties/identity_header/properties/groups_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.identity_header.properties.groups_name.type,parentSchema:schema125.properties.identity.properties.identity_header.properties.groups_name,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -15834,7 +15890,7 @@ if(data1.trusted !== undefined){
 let data4 = data1.trusted;
 if(Array.isArray(data4)){
 if(data4.length < 1){
-const err7 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.identity.properties.identity_header.properties.trusted,data:data4};
+const err7 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125.properties.identity.properties.identity_header.properties.trusted,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -15847,7 +15903,7 @@ const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 let data5 = data4[i0];
 if(typeof data5 !== "string"){
-const err8 = {instancePath:instancePath+"/identity/identity_header/trusted/" + i0,schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.identity_header.properties.trusted.items.type,parentSchema:schema124.properties.identity.properties.identity_header.properties.trusted.items,data:data5};
+const err8 = {instancePath:instancePath+"/identity/identity_header/trusted/" + i0,schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.identity_header.properties.trusted.items.type,parentSchema:schema125.properties.identity.properties.identity_header.properties.trusted.items,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -15859,7 +15915,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.identity.properties.identity_header.properties.trusted.type,parentSchema:schema124.properties.identity.properties.identity_header.properties.trusted,data:data4};
+const err9 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.identity.properties.identity_header.properties.trusted.type,parentSchema:schema125.properties.identity.properties.identity_header.properties.trusted,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -15871,7 +15927,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.identity.properties.identity_header.type,parentSchema:schema124.properties.identity.properties.identity_header,data:data1};
+const err10 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.identity.properties.identity_header.type,parentSchema:schema125.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -15889,7 +15945,7 @@ for(let i1=0; i1<len1; i1++){
 let data7 = data6[i1];
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 if(data7.name === undefined){
-const err11 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema124.properties.identity.properties.tokens.items.required,parentSchema:schema124.properties.identity.properties.tokens.items,data:data7};
+const err11 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema125.properties.identity.properties.tokens.items.required,parentSchema:schema125.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -15899,7 +15955,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data7.sha256 === undefined){
-const err12 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'",schema:schema124.properties.identity.properties.tokens.items.required,parentSchema:schema124.properties.identity.properties.tokens.items,data:data7};
+const err12 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'",schema:schema125.properties.identity.properties.tokens.items.required,parentSchema:schema125.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -15910,7 +15966,7 @@ errors++;
 }
 for(const key3 in data7){
 if(!(((key3 === "name") || (key3 === "sha256")) || (key3 === "groups"))){
-const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.identity.properties.tokens.items,data:data7};
+const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -15923,7 +15979,7 @@ errors++;
 if(data7.name !== undefined){
 let data8 = data7.name;
 if(typeof data8 !== "string"){
-const err14 = {instancePath:instancePath+"/identity/tokens/" + i1+"/name",schemaPath:"#/properties/identity/properties/tokens/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.tokens.items.properties.name.type,parentSchema:schema124.properties.identity.properties.tokens.items.properties.name,data:data8};
+const err14 = {instancePath:instancePath+"/identity/tokens/" + i1+"/name",schemaPath:"#/properties/identity/properties/tokens/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.tokens.items.properties.name.type,parentSchema:schema125.properties.identity.properties.tokens.items.properties.name,data:data8};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -15936,7 +15992,7 @@ errors++;
 if(data7.sha256 !== undefined){
 let data9 = data7.sha256;
 if(typeof data9 !== "string"){
-const err15 = {instancePath:instancePath+"/identity/tokens/" + i1+"/sha256",schemaPath:"#/properties/identity/properties/tokens/items/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.tokens.items.properties.sha256.type,parentSchema:schema124.properties.identity.properties.tokens.items.properties.sha256,data:data9};
+const err15 = {instancePath:instancePath+"/identity/tokens/" + i1+"/sha256",schemaPath:"#/properties/identity/properties/tokens/items/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.tokens.items.properties.sha256.type,parentSchema:schema125.properties.identity.properties.tokens.items.properties.sha256,data:data9};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -15953,7 +16009,7 @@ const len2 = data10.length;
 for(let i2=0; i2<len2; i2++){
 let data11 = data10[i2];
 if(typeof data11 !== "string"){
-const err16 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups/" + i2,schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.tokens.items.properties.groups.items.type,parentSchema:schema124.properties.identity.properties.tokens.items.properties.groups.items,data:data11};
+const err16 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups/" + i2,schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.tokens.items.properties.groups.items.type,parentSchema:schema125.properties.identity.properties.tokens.items.properties.groups.items,data:data11};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -15965,7 +16021,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups",schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.identity.properties.tokens.items.properties.groups.type,parentSchema:schema124.properties.identity.properties.tokens.items.properties.groups,data:data10};
+const err17 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups",schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.identity.properties.tokens.items.properties.groups.type,parentSchema:schema125.properties.identity.properties.tokens.items.properties.groups,data:data10};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -15977,7 +16033,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.identity.properties.tokens.items.type,parentSchema:schema124.properties.identity.properties.tokens.items,data:data7};
+const err18 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.identity.properties.tokens.items.type,parentSchema:schema125.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -15989,7 +16045,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.identity.properties.tokens.type,parentSchema:schema124.properties.identity.properties.tokens,data:data6};
+const err19 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.identity.properties.tokens.type,parentSchema:schema125.properties.identity.properties.tokens,data:data6};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -16002,7 +16058,7 @@ errors++;
 if(data0.tokens_file !== undefined){
 let data12 = data0.tokens_file;
 if(typeof data12 !== "string"){
-const err20 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.tokens_file.type,parentSchema:schema124.properties.identity.properties.tokens_file,data:data12};
+const err20 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.tokens_file.type,parentSchema:schema125.properties.identity.properties.tokens_file,data:data12};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -16020,7 +16076,7 @@ for(let i3=0; i3<len3; i3++){
 let data14 = data13[i3];
 if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
 if(data14.issuer === undefined){
-const err21 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema124.properties.identity.properties.jwt.items.required,parentSchema:schema124.properties.identity.properties.jwt.items,data:data14};
+const err21 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema125.properties.identity.properties.jwt.items.required,parentSchema:schema125.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -16030,7 +16086,7 @@ vErrors.push(err21);
 errors++;
 }
 if(data14.audiences === undefined){
-const err22 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema124.properties.identity.properties.jwt.items.required,parentSchema:schema124.properties.identity.properties.jwt.items,data:data14};
+const err22 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema125.properties.identity.properties.jwt.items.required,parentSchema:schema125.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -16041,7 +16097,7 @@ errors++;
 }
 for(const key4 in data14){
 if(!(((((((key4 === "issuer") || (key4 === "audiences")) || (key4 === "jwks_uri")) || (key4 === "jwks_file")) || (key4 === "name_claim")) || (key4 === "groups_claim")) || (key4 === "clock_skew_s"))){
-const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.identity.properties.jwt.items,data:data14};
+const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -16054,7 +16110,7 @@ errors++;
 if(data14.issuer !== undefined){
 let data15 = data14.issuer;
 if(typeof data15 !== "string"){
-const err24 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema124.properties.identity.properties.jwt.items.properties.issuer,data:data15};
+const err24 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.issuer,data:data15};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -16068,7 +16124,7 @@ if(data14.audiences !== undefined){
 let data16 = data14.audiences;
 if(Array.isArray(data16)){
 if(data16.length < 1){
-const err25 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+const err25 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125.properties.identity.properties.jwt.items.properties.audiences,data:data16};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -16081,7 +16137,7 @@ const len4 = data16.length;
 for(let i4=0; i4<len4; i4++){
 let data17 = data16[i4];
 if(typeof data17 !== "string"){
-const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema124.properties.identity.properties.jwt.items.properties.audiences.items,data:data17};
+const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.audiences.items,data:data17};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -16093,7 +16149,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema124.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.audiences,data:data16};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -16106,7 +16162,7 @@ errors++;
 if(data14.jwks_uri !== undefined){
 let data18 = data14.jwks_uri;
 if(typeof data18 !== "string"){
-const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema124.properties.identity.properties.jwt.items.properties.jwks_uri,data:data18};
+const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.jwks_uri,data:data18};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -16119,7 +16175,7 @@ errors++;
 if(data14.jwks_file !== undefined){
 let data19 = data14.jwks_file;
 if(typeof data19 !== "string"){
-const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema124.properties.identity.properties.jwt.items.properties.jwks_file,data:data19};
+const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.jwks_file,data:data19};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -16132,7 +16188,7 @@ errors++;
 if(data14.name_claim !== undefined){
 let data20 = data14.name_claim;
 if(typeof data20 !== "string"){
-const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema124.properties.identity.properties.jwt.items.properties.name_claim,data:data20};
+const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.name_claim,data:data20};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -16145,7 +16201,7 @@ errors++;
 if(data14.groups_claim !== undefined){
 let data21 = data14.groups_claim;
 if(typeof data21 !== "string"){
-const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema124.properties.identity.properties.jwt.items.properties.groups_claim,data:data21};
+const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.groups_claim,data:data21};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -16158,7 +16214,7 @@ errors++;
 if(data14.clock_skew_s !== undefined){
 let data22 = data14.clock_skew_s;
 if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
-const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema124.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema124.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema124.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema125.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema125.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -16167,9 +16223,9 @@ vErrors.push(err32);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data22, schema124.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
+const reason0 = checkScalar.call(this, "duration", data22, schema125.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
 if(reason0 !== undefined){
-const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema124.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema125.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -16181,7 +16237,7 @@ errors++;
 }
 }
 else {
-const err34 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.identity.properties.jwt.items.type,parentSchema:schema124.properties.identity.properties.jwt.items,data:data14};
+const err34 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.identity.properties.jwt.items.type,parentSchema:schema125.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -16193,7 +16249,7 @@ errors++;
 }
 }
 else {
-const err35 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.identity.properties.jwt.type,parentSchema:schema124.properties.identity.properties.jwt,data:data13};
+const err35 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.identity.properties.jwt.type,parentSchema:schema125.properties.identity.properties.jwt,data:data13};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -16207,7 +16263,7 @@ if(data0.oidc !== undefined){
 let data23 = data0.oidc;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 if(data23.issuer === undefined){
-const err36 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema124.properties.identity.properties.oidc.required,parentSchema:schema124.properties.identity.properties.oidc,data:data23};
+const err36 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema125.properties.identity.properties.oidc.required,parentSchema:schema125.properties.identity.properties.oidc,data:data23};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -16217,7 +16273,7 @@ vErrors.push(err36);
 errors++;
 }
 if(data23.client_id === undefined){
-const err37 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'",schema:schema124.properties.identity.properties.oidc.required,parentSchema:schema124.properties.identity.properties.oidc,data:data23};
+const err37 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'",schema:schema125.properties.identity.properties.oidc.required,parentSchema:schema125.properties.identity.properties.oidc,data:data23};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -16228,7 +16284,7 @@ errors++;
 }
 for(const key5 in data23){
 if(!((((((((key5 === "issuer") || (key5 === "client_id")) || (key5 === "client_secret")) || (key5 === "label")) || (key5 === "scopes")) || (key5 === "name_claim")) || (key5 === "groups_claim")) || (key5 === "clock_skew_s"))){
-const err38 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.identity.properties.oidc,data:data23};
+const err38 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.identity.properties.oidc,data:data23};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -16241,7 +16297,7 @@ errors++;
 if(data23.issuer !== undefined){
 let data24 = data23.issuer;
 if(typeof data24 !== "string"){
-const err39 = {instancePath:instancePath+"/identity/oidc/issuer",schemaPath:"#/properties/identity/properties/oidc/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.oidc.properties.issuer.type,parentSchema:schema124.properties.identity.properties.oidc.properties.issuer,data:data24};
+const err39 = {instancePath:instancePath+"/identity/oidc/issuer",schemaPath:"#/properties/identity/properties/oidc/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.issuer.type,parentSchema:schema125.properties.identity.properties.oidc.properties.issuer,data:data24};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -16255,7 +16311,7 @@ if(data23.client_id !== undefined){
 let data25 = data23.client_id;
 if(typeof data25 === "string"){
 if(!pattern11.test(data25)){
-const err40 = {instancePath:instancePath+"/identity/oidc/client_id",schemaPath:"#/properties/identity/properties/oidc/properties/client_id/pattern",keyword:"pattern",params:{pattern: "^.+$"},message:"must match pattern \""+"^.+$"+"\"",schema:"^.+$",parentSchema:schema124.properties.identity.properties.oidc.properties.client_id,data:data25};
+const err40 = {instancePath:instancePath+"/identity/oidc/client_id",schemaPath:"#/properties/identity/properties/oidc/properties/client_id/pattern",keyword:"pattern",params:{pattern: "^.+$"},message:"must match pattern \""+"^.+$"+"\"",schema:"^.+$",parentSchema:schema125.properties.identity.properties.oidc.properties.client_id,data:data25};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -16266,7 +16322,7 @@ errors++;
 }
 }
 else {
-const err41 = {instancePath:instancePath+"/identity/oidc/client_id",schemaPath:"#/properties/identity/properties/oidc/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.oidc.properties.client_id.type,parentSchema:schema124.properties.identity.properties.oidc.properties.client_id,data:data25};
+const err41 = {instancePath:instancePath+"/identity/oidc/client_id",schemaPath:"#/properties/identity/properties/oidc/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.client_id.type,parentSchema:schema125.properties.identity.properties.oidc.properties.client_id,data:data25};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -16279,7 +16335,7 @@ errors++;
 if(data23.client_secret !== undefined){
 let data26 = data23.client_secret;
 if(typeof data26 !== "string"){
-const err42 = {instancePath:instancePath+"/identity/oidc/client_secret",schemaPath:"#/properties/identity/properties/oidc/properties/client_secret/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.oidc.properties.client_secret.type,parentSchema:schema124.properties.identity.properties.oidc.properties.client_secret,data:data26};
+const err42 = {instancePath:instancePath+"/identity/oidc/client_secret",schemaPath:"#/properties/identity/properties/oidc/properties/client_secret/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.client_secret.type,parentSchema:schema125.properties.identity.properties.oidc.properties.client_secret,data:data26};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -16292,7 +16348,7 @@ errors++;
 if(data23.label !== undefined){
 let data27 = data23.label;
 if(typeof data27 !== "string"){
-const err43 = {instancePath:instancePath+"/identity/oidc/label",schemaPath:"#/properties/identity/properties/oidc/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.oidc.properties.label.type,parentSchema:schema124.properties.identity.properties.oidc.properties.label,data:data27};
+const err43 = {instancePath:instancePath+"/identity/oidc/label",schemaPath:"#/properties/identity/properties/oidc/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.label.type,parentSchema:schema125.properties.identity.properties.oidc.properties.label,data:data27};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -16309,7 +16365,7 @@ const len5 = data28.length;
 for(let i5=0; i5<len5; i5++){
 let data29 = data28[i5];
 if(typeof data29 !== "string"){
-const err44 = {instancePath:instancePath+"/identity/oidc/scopes/" + i5,schemaPath:"#/properties/identity/properties/oidc/properties/scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.oidc.properties.scopes.items.type,parentSchema:schema124.properties.identity.properties.oidc.properties.scopes.items,data:data29};
+const err44 = {instancePath:instancePath+"/identity/oidc/scopes/" + i5,schemaPath:"#/properties/identity/properties/oidc/properties/scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.scopes.items.type,parentSchema:schema125.properties.identity.properties.oidc.properties.scopes.items,data:data29};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -16321,7 +16377,7 @@ errors++;
 }
 }
 else {
-const err45 = {instancePath:instancePath+"/identity/oidc/scopes",schemaPath:"#/properties/identity/properties/oidc/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.identity.properties.oidc.properties.scopes.type,parentSchema:schema124.properties.identity.properties.oidc.properties.scopes,data:data28};
+const err45 = {instancePath:instancePath+"/identity/oidc/scopes",schemaPath:"#/properties/identity/properties/oidc/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.identity.properties.oidc.properties.scopes.type,parentSchema:schema125.properties.identity.properties.oidc.properties.scopes,data:data28};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -16334,7 +16390,7 @@ errors++;
 if(data23.name_claim !== undefined){
 let data30 = data23.name_claim;
 if(typeof data30 !== "string"){
-const err46 = {instancePath:instancePath+"/identity/oidc/name_claim",schemaPath:"#/properties/identity/properties/oidc/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.oidc.properties.name_claim.type,parentSchema:schema124.properties.identity.properties.oidc.properties.name_claim,data:data30};
+const err46 = {instancePath:instancePath+"/identity/oidc/name_claim",schemaPath:"#/properties/identity/properties/oidc/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.name_claim.type,parentSchema:schema125.properties.identity.properties.oidc.properties.name_claim,data:data30};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -16347,7 +16403,7 @@ errors++;
 if(data23.groups_claim !== undefined){
 let data31 = data23.groups_claim;
 if(typeof data31 !== "string"){
-const err47 = {instancePath:instancePath+"/identity/oidc/groups_claim",schemaPath:"#/properties/identity/properties/oidc/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.oidc.properties.groups_claim.type,parentSchema:schema124.properties.identity.properties.oidc.properties.groups_claim,data:data31};
+const err47 = {instancePath:instancePath+"/identity/oidc/groups_claim",schemaPath:"#/properties/identity/properties/oidc/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.groups_claim.type,parentSchema:schema125.properties.identity.properties.oidc.properties.groups_claim,data:data31};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -16360,7 +16416,7 @@ errors++;
 if(data23.clock_skew_s !== undefined){
 let data32 = data23.clock_skew_s;
 if((!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))) && (typeof data32 !== "string")){
-const err48 = {instancePath:instancePath+"/identity/oidc/clock_skew_s",schemaPath:"#/properties/identity/properties/oidc/properties/clock_skew_s/type",keyword:"type",params:{type: schema124.properties.identity.properties.oidc.properties.clock_skew_s.type},message:"must be integer,string",schema:schema124.properties.identity.properties.oidc.properties.clock_skew_s.type,parentSchema:schema124.properties.identity.properties.oidc.properties.clock_skew_s,data:data32};
+const err48 = {instancePath:instancePath+"/identity/oidc/clock_skew_s",schemaPath:"#/properties/identity/properties/oidc/properties/clock_skew_s/type",keyword:"type",params:{type: schema125.properties.identity.properties.oidc.properties.clock_skew_s.type},message:"must be integer,string",schema:schema125.properties.identity.properties.oidc.properties.clock_skew_s.type,parentSchema:schema125.properties.identity.properties.oidc.properties.clock_skew_s,data:data32};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -16369,9 +16425,9 @@ vErrors.push(err48);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data32, schema124.properties.identity.properties.oidc.properties.clock_skew_s, instancePath+"/identity/oidc/clock_skew_s");
+const reason1 = checkScalar.call(this, "duration", data32, schema125.properties.identity.properties.oidc.properties.clock_skew_s, instancePath+"/identity/oidc/clock_skew_s");
 if(reason1 !== undefined){
-const err49 = {instancePath:instancePath+"/identity/oidc/clock_skew_s",schemaPath:"#/properties/identity/properties/oidc/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema124.properties.identity.properties.oidc.properties.clock_skew_s,data:data32};
+const err49 = {instancePath:instancePath+"/identity/oidc/clock_skew_s",schemaPath:"#/properties/identity/properties/oidc/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema125.properties.identity.properties.oidc.properties.clock_skew_s,data:data32};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -16383,7 +16439,7 @@ errors++;
 }
 }
 else {
-const err50 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.identity.properties.oidc.type,parentSchema:schema124.properties.identity.properties.oidc,data:data23};
+const err50 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.identity.properties.oidc.type,parentSchema:schema125.properties.identity.properties.oidc,data:data23};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -16396,7 +16452,7 @@ errors++;
 if(data0.htpasswd_file !== undefined){
 let data33 = data0.htpasswd_file;
 if(typeof data33 !== "string"){
-const err51 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.htpasswd_file.type,parentSchema:schema124.properties.identity.properties.htpasswd_file,data:data33};
+const err51 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.htpasswd_file.type,parentSchema:schema125.properties.identity.properties.htpasswd_file,data:data33};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -16411,7 +16467,7 @@ let data34 = data0.client_certificates;
 if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
 for(const key6 in data34){
 if(!((key6 === "name") || (key6 === "groups"))){
-const err52 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.identity.properties.client_certificates,data:data34};
+const err52 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.identity.properties.client_certificates,data:data34};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -16424,7 +16480,7 @@ errors++;
 if(data34.name !== undefined){
 let data35 = data34.name;
 if(typeof data35 !== "string"){
-const err53 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema124.properties.identity.properties.client_certificates.properties.name,data:data35};
+const err53 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema125.properties.identity.properties.client_certificates.properties.name,data:data35};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -16434,7 +16490,7 @@ vErrors.push(err53);
 errors++;
 }
 if(!((((data35 === "common_name") || (data35 === "dns")) || (data35 === "uri")) || (data35 === "email"))){
-const err54 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema124.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema124.properties.identity.properties.client_certificates.properties.name,data:data35};
+const err54 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema125.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema125.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema125.properties.identity.properties.client_certificates.properties.name,data:data35};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -16447,7 +16503,7 @@ errors++;
 if(data34.groups !== undefined){
 let data36 = data34.groups;
 if(typeof data36 !== "string"){
-const err55 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema124.properties.identity.properties.client_certificates.properties.groups,data:data36};
+const err55 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema125.properties.identity.properties.client_certificates.properties.groups,data:data36};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -16457,7 +16513,7 @@ vErrors.push(err55);
 errors++;
 }
 if(!(((data36 === "none") || (data36 === "organization")) || (data36 === "organizational_unit"))){
-const err56 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema124.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema124.properties.identity.properties.client_certificates.properties.groups,data:data36};
+const err56 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema125.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema125.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema125.properties.identity.properties.client_certificates.properties.groups,data:data36};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -16469,7 +16525,7 @@ errors++;
 }
 }
 else {
-const err57 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.identity.properties.client_certificates.type,parentSchema:schema124.properties.identity.properties.client_certificates,data:data34};
+const err57 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.identity.properties.client_certificates.type,parentSchema:schema125.properties.identity.properties.client_certificates,data:data34};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -16481,7 +16537,7 @@ errors++;
 }
 }
 else {
-const err58 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.identity.type,parentSchema:schema124.properties.identity,data:data0};
+const err58 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.identity.type,parentSchema:schema125.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -16499,7 +16555,7 @@ for(let i6=0; i6<len6; i6++){
 let data38 = data37[i6];
 if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
 if(data38.may === undefined){
-const err59 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema124.properties.access.items.required,parentSchema:schema124.properties.access.items,data:data38};
+const err59 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema125.properties.access.items.required,parentSchema:schema125.properties.access.items,data:data38};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -16510,7 +16566,7 @@ errors++;
 }
 for(const key7 in data38){
 if(!((((((((key7 === "may") || (key7 === "instances")) || (key7 === "schedulers")) || (key7 === "anonymous")) || (key7 === "names")) || (key7 === "groups")) || (key7 === "claims")) || (key7 === "by"))){
-const err60 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.access.items,data:data38};
+const err60 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.access.items,data:data38};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -16524,7 +16580,7 @@ if(data38.may !== undefined){
 let data39 = data38.may;
 if(Array.isArray(data39)){
 if(data39.length < 1){
-const err61 = {instancePath:instancePath+"/access/" + i6+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.access.items.properties.may,data:data39};
+const err61 = {instancePath:instancePath+"/access/" + i6+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125.properties.access.items.properties.may,data:data39};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -16537,7 +16593,7 @@ const len7 = data39.length;
 for(let i7=0; i7<len7; i7++){
 let data40 = data39[i7];
 if(typeof data40 !== "string"){
-const err62 = {instancePath:instancePath+"/access/" + i6+"/may/" + i7,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.may.items.type,parentSchema:schema124.properties.access.items.properties.may.items,data:data40};
+const err62 = {instancePath:instancePath+"/access/" + i6+"/may/" + i7,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.may.items.type,parentSchema:schema125.properties.access.items.properties.may.items,data:data40};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -16546,9 +16602,9 @@ vErrors.push(err62);
 }
 errors++;
 }
-const reason2 = checkWord.call(this, schema124.properties.access.items.properties.may.items["x-words"], data40, schema124.properties.access.items.properties.may.items, instancePath+"/access/" + i6+"/may/" + i7);
+const reason2 = checkWord.call(this, schema125.properties.access.items.properties.may.items["x-words"], data40, schema125.properties.access.items.properties.may.items, instancePath+"/access/" + i6+"/may/" + i7);
 if(reason2 !== undefined){
-const err63 = {instancePath:instancePath+"/access/" + i6+"/may/" + i7,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema124.properties.access.items.properties.may.items["x-words"],parentSchema:schema124.properties.access.items.properties.may.items,data:data40};
+const err63 = {instancePath:instancePath+"/access/" + i6+"/may/" + i7,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema125.properties.access.items.properties.may.items["x-words"],parentSchema:schema125.properties.access.items.properties.may.items,data:data40};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -16560,7 +16616,7 @@ errors++;
 }
 }
 else {
-const err64 = {instancePath:instancePath+"/access/" + i6+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.may.type,parentSchema:schema124.properties.access.items.properties.may,data:data39};
+const err64 = {instancePath:instancePath+"/access/" + i6+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.may.type,parentSchema:schema125.properties.access.items.properties.may,data:data39};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -16577,7 +16633,7 @@ const len8 = data41.length;
 for(let i8=0; i8<len8; i8++){
 let data42 = data41[i8];
 if(typeof data42 !== "string"){
-const err65 = {instancePath:instancePath+"/access/" + i6+"/instances/" + i8,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.instances.items.type,parentSchema:schema124.properties.access.items.properties.instances.items,data:data42};
+const err65 = {instancePath:instancePath+"/access/" + i6+"/instances/" + i8,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.instances.items.type,parentSchema:schema125.properties.access.items.properties.instances.items,data:data42};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -16589,7 +16645,7 @@ errors++;
 }
 }
 else {
-const err66 = {instancePath:instancePath+"/access/" + i6+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.instances.type,parentSchema:schema124.properties.access.items.properties.instances,data:data41};
+const err66 = {instancePath:instancePath+"/access/" + i6+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.instances.type,parentSchema:schema125.properties.access.items.properties.instances,data:data41};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -16606,7 +16662,7 @@ const len9 = data43.length;
 for(let i9=0; i9<len9; i9++){
 let data44 = data43[i9];
 if(typeof data44 !== "string"){
-const err67 = {instancePath:instancePath+"/access/" + i6+"/schedulers/" + i9,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.schedulers.items.type,parentSchema:schema124.properties.access.items.properties.schedulers.items,data:data44};
+const err67 = {instancePath:instancePath+"/access/" + i6+"/schedulers/" + i9,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.schedulers.items.type,parentSchema:schema125.properties.access.items.properties.schedulers.items,data:data44};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -16618,7 +16674,7 @@ errors++;
 }
 }
 else {
-const err68 = {instancePath:instancePath+"/access/" + i6+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.schedulers.type,parentSchema:schema124.properties.access.items.properties.schedulers,data:data43};
+const err68 = {instancePath:instancePath+"/access/" + i6+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.schedulers.type,parentSchema:schema125.properties.access.items.properties.schedulers,data:data43};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -16631,7 +16687,7 @@ errors++;
 if(data38.anonymous !== undefined){
 let data45 = data38.anonymous;
 if((typeof data45 !== "boolean") && (typeof data45 !== "string")){
-const err69 = {instancePath:instancePath+"/access/" + i6+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema124.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema124.properties.access.items.properties.anonymous.type,parentSchema:schema124.properties.access.items.properties.anonymous,data:data45};
+const err69 = {instancePath:instancePath+"/access/" + i6+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema125.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema125.properties.access.items.properties.anonymous.type,parentSchema:schema125.properties.access.items.properties.anonymous,data:data45};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -16640,9 +16696,9 @@ vErrors.push(err69);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "bool", data45, schema124.properties.access.items.properties.anonymous, instancePath+"/access/" + i6+"/anonymous");
+const reason3 = checkScalar.call(this, "bool", data45, schema125.properties.access.items.properties.anonymous, instancePath+"/access/" + i6+"/anonymous");
 if(reason3 !== undefined){
-const err70 = {instancePath:instancePath+"/access/" + i6+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason3,schema:"bool",parentSchema:schema124.properties.access.items.properties.anonymous,data:data45};
+const err70 = {instancePath:instancePath+"/access/" + i6+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason3,schema:"bool",parentSchema:schema125.properties.access.items.properties.anonymous,data:data45};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -16656,7 +16712,7 @@ if(data38.names !== undefined){
 let data46 = data38.names;
 if(Array.isArray(data46)){
 if(data46.length < 1){
-const err71 = {instancePath:instancePath+"/access/" + i6+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.access.items.properties.names,data:data46};
+const err71 = {instancePath:instancePath+"/access/" + i6+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125.properties.access.items.properties.names,data:data46};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -16669,7 +16725,7 @@ const len10 = data46.length;
 for(let i10=0; i10<len10; i10++){
 let data47 = data46[i10];
 if(typeof data47 !== "string"){
-const err72 = {instancePath:instancePath+"/access/" + i6+"/names/" + i10,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.names.items.type,parentSchema:schema124.properties.access.items.properties.names.items,data:data47};
+const err72 = {instancePath:instancePath+"/access/" + i6+"/names/" + i10,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.names.items.type,parentSchema:schema125.properties.access.items.properties.names.items,data:data47};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -16681,7 +16737,7 @@ errors++;
 }
 }
 else {
-const err73 = {instancePath:instancePath+"/access/" + i6+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.names.type,parentSchema:schema124.properties.access.items.properties.names,data:data46};
+const err73 = {instancePath:instancePath+"/access/" + i6+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.names.type,parentSchema:schema125.properties.access.items.properties.names,data:data46};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -16695,7 +16751,7 @@ if(data38.groups !== undefined){
 let data48 = data38.groups;
 if(Array.isArray(data48)){
 if(data48.length < 1){
-const err74 = {instancePath:instancePath+"/access/" + i6+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.access.items.properties.groups,data:data48};
+const err74 = {instancePath:instancePath+"/access/" + i6+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125.properties.access.items.properties.groups,data:data48};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -16708,7 +16764,7 @@ const len11 = data48.length;
 for(let i11=0; i11<len11; i11++){
 let data49 = data48[i11];
 if(typeof data49 !== "string"){
-const err75 = {instancePath:instancePath+"/access/" + i6+"/groups/" + i11,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.groups.items.type,parentSchema:schema124.properties.access.items.properties.groups.items,data:data49};
+const err75 = {instancePath:instancePath+"/access/" + i6+"/groups/" + i11,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.groups.items.type,parentSchema:schema125.properties.access.items.properties.groups.items,data:data49};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -16720,7 +16776,7 @@ errors++;
 }
 }
 else {
-const err76 = {instancePath:instancePath+"/access/" + i6+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.groups.type,parentSchema:schema124.properties.access.items.properties.groups,data:data48};
+const err76 = {instancePath:instancePath+"/access/" + i6+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.groups.type,parentSchema:schema125.properties.access.items.properties.groups,data:data48};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -16736,7 +16792,7 @@ if(data50 && typeof data50 == "object" && !Array.isArray(data50)){
 for(const key8 in data50){
 let data51 = data50[key8];
 if(typeof data51 !== "string"){
-const err77 = {instancePath:instancePath+"/access/" + i6+"/claims/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema124.properties.access.items.properties.claims.additionalProperties,data:data51};
+const err77 = {instancePath:instancePath+"/access/" + i6+"/claims/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema125.properties.access.items.properties.claims.additionalProperties,data:data51};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -16748,7 +16804,7 @@ errors++;
 }
 }
 else {
-const err78 = {instancePath:instancePath+"/access/" + i6+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.access.items.properties.claims.type,parentSchema:schema124.properties.access.items.properties.claims,data:data50};
+const err78 = {instancePath:instancePath+"/access/" + i6+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.access.items.properties.claims.type,parentSchema:schema125.properties.access.items.properties.claims,data:data50};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -16762,7 +16818,7 @@ if(data38.by !== undefined){
 let data52 = data38.by;
 if(Array.isArray(data52)){
 if(data52.length < 1){
-const err79 = {instancePath:instancePath+"/access/" + i6+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.access.items.properties.by,data:data52};
+const err79 = {instancePath:instancePath+"/access/" + i6+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125.properties.access.items.properties.by,data:data52};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -16775,7 +16831,7 @@ const len12 = data52.length;
 for(let i12=0; i12<len12; i12++){
 let data53 = data52[i12];
 if(typeof data53 !== "string"){
-const err80 = {instancePath:instancePath+"/access/" + i6+"/by/" + i12,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.by.items.type,parentSchema:schema124.properties.access.items.properties.by.items,data:data53};
+const err80 = {instancePath:instancePath+"/access/" + i6+"/by/" + i12,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.by.items.type,parentSchema:schema125.properties.access.items.properties.by.items,data:data53};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -16785,7 +16841,7 @@ vErrors.push(err80);
 errors++;
 }
 if(!(((((data53 === "header") || (data53 === "token")) || (data53 === "jwt")) || (data53 === "basic")) || (data53 === "certificate"))){
-const err81 = {instancePath:instancePath+"/access/" + i6+"/by/" + i12,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema124.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.access.items.properties.by.items.enum,parentSchema:schema124.properties.access.items.properties.by.items,data:data53};
+const err81 = {instancePath:instancePath+"/access/" + i6+"/by/" + i12,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema125.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema125.properties.access.items.properties.by.items.enum,parentSchema:schema125.properties.access.items.properties.by.items,data:data53};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -16797,7 +16853,7 @@ errors++;
 }
 }
 else {
-const err82 = {instancePath:instancePath+"/access/" + i6+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.by.type,parentSchema:schema124.properties.access.items.properties.by,data:data52};
+const err82 = {instancePath:instancePath+"/access/" + i6+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.by.type,parentSchema:schema125.properties.access.items.properties.by,data:data52};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -16809,7 +16865,7 @@ errors++;
 }
 }
 else {
-const err83 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.access.items.type,parentSchema:schema124.properties.access.items,data:data38};
+const err83 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.access.items.type,parentSchema:schema125.properties.access.items,data:data38};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -16821,7 +16877,7 @@ errors++;
 }
 }
 else {
-const err84 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.type,parentSchema:schema124.properties.access,data:data37};
+const err84 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.type,parentSchema:schema125.properties.access,data:data37};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -16839,7 +16895,7 @@ for(let i13=0; i13<len13; i13++){
 let data55 = data54[i13];
 if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
 if(data55.requests_per_s === undefined){
-const err85 = {instancePath:instancePath+"/request_limits/" + i13,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema124.properties.request_limits.items.required,parentSchema:schema124.properties.request_limits.items,data:data55};
+const err85 = {instancePath:instancePath+"/request_limits/" + i13,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema125.properties.request_limits.items.required,parentSchema:schema125.properties.request_limits.items,data:data55};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -16850,7 +16906,7 @@ errors++;
 }
 for(const key9 in data55){
 if(!(((((((key9 === "requests_per_s") || (key9 === "burst")) || (key9 === "anonymous")) || (key9 === "names")) || (key9 === "groups")) || (key9 === "claims")) || (key9 === "by"))){
-const err86 = {instancePath:instancePath+"/request_limits/" + i13,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.request_limits.items,data:data55};
+const err86 = {instancePath:instancePath+"/request_limits/" + i13,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.request_limits.items,data:data55};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -16863,7 +16919,7 @@ errors++;
 if(data55.requests_per_s !== undefined){
 let data56 = data55.requests_per_s;
 if((!((typeof data56 == "number") && (isFinite(data56)))) && (typeof data56 !== "string")){
-const err87 = {instancePath:instancePath+"/request_limits/" + i13+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema124.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema124.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema124.properties.request_limits.items.properties.requests_per_s,data:data56};
+const err87 = {instancePath:instancePath+"/request_limits/" + i13+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema125.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema125.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema125.properties.request_limits.items.properties.requests_per_s,data:data56};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -16872,9 +16928,9 @@ vErrors.push(err87);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "number", data56, schema124.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i13+"/requests_per_s");
+const reason4 = checkScalar.call(this, "number", data56, schema125.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i13+"/requests_per_s");
 if(reason4 !== undefined){
-const err88 = {instancePath:instancePath+"/request_limits/" + i13+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema124.properties.request_limits.items.properties.requests_per_s,data:data56};
+const err88 = {instancePath:instancePath+"/request_limits/" + i13+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema125.properties.request_limits.items.properties.requests_per_s,data:data56};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -16885,7 +16941,7 @@ errors++;
 }
 if((typeof data56 == "number") && (isFinite(data56))){
 if(data56 <= 0 || isNaN(data56)){
-const err89 = {instancePath:instancePath+"/request_limits/" + i13+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema124.properties.request_limits.items.properties.requests_per_s,data:data56};
+const err89 = {instancePath:instancePath+"/request_limits/" + i13+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema125.properties.request_limits.items.properties.requests_per_s,data:data56};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -16899,7 +16955,7 @@ errors++;
 if(data55.burst !== undefined){
 let data57 = data55.burst;
 if((!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))) && (typeof data57 !== "string")){
-const err90 = {instancePath:instancePath+"/request_limits/" + i13+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema124.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema124.properties.request_limits.items.properties.burst.type,parentSchema:schema124.properties.request_limits.items.properties.burst,data:data57};
+const err90 = {instancePath:instancePath+"/request_limits/" + i13+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema125.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema125.properties.request_limits.items.properties.burst.type,parentSchema:schema125.properties.request_limits.items.properties.burst,data:data57};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -16908,9 +16964,9 @@ vErrors.push(err90);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "count", data57, schema124.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i13+"/burst");
+const reason5 = checkScalar.call(this, "count", data57, schema125.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i13+"/burst");
 if(reason5 !== undefined){
-const err91 = {instancePath:instancePath+"/request_limits/" + i13+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema124.properties.request_limits.items.properties.burst,data:data57};
+const err91 = {instancePath:instancePath+"/request_limits/" + i13+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema125.properties.request_limits.items.properties.burst,data:data57};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -16921,7 +16977,7 @@ errors++;
 }
 if((typeof data57 == "number") && (isFinite(data57))){
 if(data57 < 1 || isNaN(data57)){
-const err92 = {instancePath:instancePath+"/request_limits/" + i13+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema124.properties.request_limits.items.properties.burst,data:data57};
+const err92 = {instancePath:instancePath+"/request_limits/" + i13+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema125.properties.request_limits.items.properties.burst,data:data57};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -16935,7 +16991,7 @@ errors++;
 if(data55.anonymous !== undefined){
 let data58 = data55.anonymous;
 if((typeof data58 !== "boolean") && (typeof data58 !== "string")){
-const err93 = {instancePath:instancePath+"/request_limits/" + i13+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema124.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema124.properties.request_limits.items.properties.anonymous.type,parentSchema:schema124.properties.request_limits.items.properties.anonymous,data:data58};
+const err93 = {instancePath:instancePath+"/request_limits/" + i13+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema125.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema125.properties.request_limits.items.properties.anonymous.type,parentSchema:schema125.properties.request_limits.items.properties.anonymous,data:data58};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -16944,9 +17000,9 @@ vErrors.push(err93);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "bool", data58, schema124.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i13+"/anonymous");
+const reason6 = checkScalar.call(this, "bool", data58, schema125.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i13+"/anonymous");
 if(reason6 !== undefined){
-const err94 = {instancePath:instancePath+"/request_limits/" + i13+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema124.properties.request_limits.items.properties.anonymous,data:data58};
+const err94 = {instancePath:instancePath+"/request_limits/" + i13+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema125.properties.request_limits.items.properties.anonymous,data:data58};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -16957,32 +17013,32 @@ errors++;
 }
 }
 if(data55.names !== undefined){
-if(!(validate285.call(this, data55.names, {instancePath:instancePath+"/request_limits/" + i13+"/names",parentData:data55,parentDataProperty:"names",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate285.errors);
-errors = vErrors.length;
-}
-}
-if(data55.groups !== undefined){
-if(!(validate287.call(this, data55.groups, {instancePath:instancePath+"/request_limits/" + i13+"/groups",parentData:data55,parentDataProperty:"groups",rootData,dynamicAnchors}))){
+if(!(validate287.call(this, data55.names, {instancePath:instancePath+"/request_limits/" + i13+"/names",parentData:data55,parentDataProperty:"names",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate287.errors);
 errors = vErrors.length;
 }
 }
-if(data55.claims !== undefined){
-if(!(validate289.call(this, data55.claims, {instancePath:instancePath+"/request_limits/" + i13+"/claims",parentData:data55,parentDataProperty:"claims",rootData,dynamicAnchors}))){
+if(data55.groups !== undefined){
+if(!(validate289.call(this, data55.groups, {instancePath:instancePath+"/request_limits/" + i13+"/groups",parentData:data55,parentDataProperty:"groups",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate289.errors);
 errors = vErrors.length;
 }
 }
-if(data55.by !== undefined){
-if(!(validate291.call(this, data55.by, {instancePath:instancePath+"/request_limits/" + i13+"/by",parentData:data55,parentDataProperty:"by",rootData,dynamicAnchors}))){
+if(data55.claims !== undefined){
+if(!(validate291.call(this, data55.claims, {instancePath:instancePath+"/request_limits/" + i13+"/claims",parentData:data55,parentDataProperty:"claims",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate291.errors);
+errors = vErrors.length;
+}
+}
+if(data55.by !== undefined){
+if(!(validate293.call(this, data55.by, {instancePath:instancePath+"/request_limits/" + i13+"/by",parentData:data55,parentDataProperty:"by",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate293.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err95 = {instancePath:instancePath+"/request_limits/" + i13,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.request_limits.items.type,parentSchema:schema124.properties.request_limits.items,data:data55};
+const err95 = {instancePath:instancePath+"/request_limits/" + i13,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.request_limits.items.type,parentSchema:schema125.properties.request_limits.items,data:data55};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -16994,7 +17050,7 @@ errors++;
 }
 }
 else {
-const err96 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.request_limits.type,parentSchema:schema124.properties.request_limits,data:data54};
+const err96 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.request_limits.type,parentSchema:schema125.properties.request_limits,data:data54};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -17007,7 +17063,7 @@ errors++;
 if(data.callers_in_results !== undefined){
 let data63 = data.callers_in_results;
 if(typeof data63 !== "string"){
-const err97 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.callers_in_results.type,parentSchema:schema124.properties.callers_in_results,data:data63};
+const err97 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.callers_in_results.type,parentSchema:schema125.properties.callers_in_results,data:data63};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -17017,7 +17073,7 @@ vErrors.push(err97);
 errors++;
 }
 if(!(((data63 === "administrators") || (data63 === "readers")) || (data63 === "nobody"))){
-const err98 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/enum",keyword:"enum",params:{allowedValues: schema124.properties.callers_in_results.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.callers_in_results.enum,parentSchema:schema124.properties.callers_in_results,data:data63};
+const err98 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/enum",keyword:"enum",params:{allowedValues: schema125.properties.callers_in_results.enum},message:"must be equal to one of the allowed values",schema:schema125.properties.callers_in_results.enum,parentSchema:schema125.properties.callers_in_results,data:data63};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -17031,7 +17087,7 @@ if(data.audit_log !== undefined){
 let data64 = data.audit_log;
 if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
 if(data64.path === undefined){
-const err99 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema124.properties.audit_log.required,parentSchema:schema124.properties.audit_log,data:data64};
+const err99 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema125.properties.audit_log.required,parentSchema:schema125.properties.audit_log,data:data64};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -17042,7 +17098,7 @@ errors++;
 }
 for(const key10 in data64){
 if(!((((key10 === "path") || (key10 === "calls")) || (key10 === "max_bytes")) || (key10 === "max_files"))){
-const err100 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.audit_log,data:data64};
+const err100 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.audit_log,data:data64};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -17055,7 +17111,7 @@ errors++;
 if(data64.path !== undefined){
 let data65 = data64.path;
 if(typeof data65 !== "string"){
-const err101 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.audit_log.properties.path.type,parentSchema:schema124.properties.audit_log.properties.path,data:data65};
+const err101 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.audit_log.properties.path.type,parentSchema:schema125.properties.audit_log.properties.path,data:data65};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -17068,7 +17124,7 @@ errors++;
 if(data64.calls !== undefined){
 let data66 = data64.calls;
 if(typeof data66 !== "string"){
-const err102 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.audit_log.properties.calls.type,parentSchema:schema124.properties.audit_log.properties.calls,data:data66};
+const err102 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.audit_log.properties.calls.type,parentSchema:schema125.properties.audit_log.properties.calls,data:data66};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -17078,7 +17134,7 @@ vErrors.push(err102);
 errors++;
 }
 if(!((data66 === "all") || (data66 === "refused"))){
-const err103 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema124.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.audit_log.properties.calls.enum,parentSchema:schema124.properties.audit_log.properties.calls,data:data66};
+const err103 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema125.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema125.properties.audit_log.properties.calls.enum,parentSchema:schema125.properties.audit_log.properties.calls,data:data66};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -17091,7 +17147,7 @@ errors++;
 if(data64.max_bytes !== undefined){
 let data67 = data64.max_bytes;
 if((!(((typeof data67 == "number") && (!(data67 % 1) && !isNaN(data67))) && (isFinite(data67)))) && (typeof data67 !== "string")){
-const err104 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema124.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema124.properties.audit_log.properties.max_bytes.type,parentSchema:schema124.properties.audit_log.properties.max_bytes,data:data67};
+const err104 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema125.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema125.properties.audit_log.properties.max_bytes.type,parentSchema:schema125.properties.audit_log.properties.max_bytes,data:data67};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -17100,9 +17156,9 @@ vErrors.push(err104);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "size", data67, schema124.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
+const reason7 = checkScalar.call(this, "size", data67, schema125.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
 if(reason7 !== undefined){
-const err105 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason7,schema:"size",parentSchema:schema124.properties.audit_log.properties.max_bytes,data:data67};
+const err105 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason7,schema:"size",parentSchema:schema125.properties.audit_log.properties.max_bytes,data:data67};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -17113,7 +17169,7 @@ errors++;
 }
 if((typeof data67 == "number") && (isFinite(data67))){
 if(data67 < 1 || isNaN(data67)){
-const err106 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema124.properties.audit_log.properties.max_bytes,data:data67};
+const err106 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema125.properties.audit_log.properties.max_bytes,data:data67};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -17127,7 +17183,7 @@ errors++;
 if(data64.max_files !== undefined){
 let data68 = data64.max_files;
 if((!(((typeof data68 == "number") && (!(data68 % 1) && !isNaN(data68))) && (isFinite(data68)))) && (typeof data68 !== "string")){
-const err107 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema124.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema124.properties.audit_log.properties.max_files.type,parentSchema:schema124.properties.audit_log.properties.max_files,data:data68};
+const err107 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema125.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema125.properties.audit_log.properties.max_files.type,parentSchema:schema125.properties.audit_log.properties.max_files,data:data68};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -17136,9 +17192,9 @@ vErrors.push(err107);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "count", data68, schema124.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
+const reason8 = checkScalar.call(this, "count", data68, schema125.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
 if(reason8 !== undefined){
-const err108 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason8,schema:"count",parentSchema:schema124.properties.audit_log.properties.max_files,data:data68};
+const err108 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason8,schema:"count",parentSchema:schema125.properties.audit_log.properties.max_files,data:data68};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -17149,7 +17205,7 @@ errors++;
 }
 if((typeof data68 == "number") && (isFinite(data68))){
 if(data68 < 0 || isNaN(data68)){
-const err109 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema124.properties.audit_log.properties.max_files,data:data68};
+const err109 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema125.properties.audit_log.properties.max_files,data:data68};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -17162,7 +17218,7 @@ errors++;
 }
 }
 else {
-const err110 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.audit_log.type,parentSchema:schema124.properties.audit_log,data:data64};
+const err110 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.audit_log.type,parentSchema:schema125.properties.audit_log,data:data64};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -17174,7 +17230,7 @@ errors++;
 }
 }
 else {
-const err111 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.type,parentSchema:schema124,data};
+const err111 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.type,parentSchema:schema125,data};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -17183,10 +17239,10 @@ vErrors.push(err111);
 }
 errors++;
 }
-validate284.errors = vErrors;
+validate286.errors = vErrors;
 return errors === 0;
 }
-validate284.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate286.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -17338,16 +17394,16 @@ errors++;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate223.call(this, data9[i3], {instancePath:instancePath+"/servers/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate223.errors);
+if(!(validate225.call(this, data9[i3], {instancePath:instancePath+"/servers/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate225.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key4 in data9){
-if(!(validate223.call(this, data9[key4], {instancePath:instancePath+"/servers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate223.errors);
+if(!(validate225.call(this, data9[key4], {instancePath:instancePath+"/servers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate225.errors);
 errors = vErrors.length;
 }
 }
@@ -17368,30 +17424,30 @@ errors++;
 if(Array.isArray(data12)){
 const len4 = data12.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate279.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate279.errors);
+if(!(validate281.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate281.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 for(const key5 in data12){
-if(!(validate279.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate279.errors);
+if(!(validate281.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate281.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 if(data.global !== undefined){
-if(!(validate282.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate282.errors);
+if(!(validate284.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate284.errors);
 errors = vErrors.length;
 }
 }
 if(data.security !== undefined){
-if(!(validate284.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate284.errors);
+if(!(validate286.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate286.errors);
 errors = vErrors.length;
 }
 }
