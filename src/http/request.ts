@@ -51,8 +51,6 @@ export interface HttpAnswer {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as fast as the client reads. The answer to HEAD has its length and not its bytes. */
   readonly body?: Blob
-  /** Whether `body` is compressed as it is sent: memory for that is reserved before. */
-  readonly isCompressed?: boolean
 }
 
 /** Throws a StatusError, or rejects with it, if it cannot answer; `answerOf` makes it an answer. */

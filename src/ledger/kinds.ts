@@ -23,7 +23,7 @@ export const KINDS = {
   answers: { maxBytes: 512 * MIB, rule: 'refuse' },
   /** Open uploads: UPLOAD_BYTES each, and up to STREAMED_UPLOAD_BYTES more for a blob of several messages. */
   uploads: { maxBytes: 512 * MIB, rule: 'refuse' },
-  /** Compressors and decompressors of calls, with their windows and tables: WINDOW_BYTES each. */
+  /** Compressors and decompressors of calls, with their windows and tables (`stream/compression/compression.ts`). */
   windows: { maxBytes: 256 * MIB, rule: 'wait' },
   /** Directory trees that are being read. */
   trees: { maxBytes: 512 * MIB, rule: 'refuse' },
@@ -45,10 +45,6 @@ export type KindName = keyof typeof KINDS
 export const UPLOAD_BYTES = 32 * KIB
 /** Memory of an upload of several messages besides them: a part of the file being written, and the stages before it. */
 export const STREAMED_UPLOAD_BYTES = 480 * KIB
-
-/** Bound for a decompressor: zstd and Brotli have a window, limited to 8 MiB for zstd. Compressors need less. */
-export const WINDOW_BYTES = 9 * MIB
-export const COMPRESSOR_BYTES = 2 * MIB
 
 /** Cost of an interrupted upload besides its bytes: it keeps a descriptor, buffers and hash state. */
 export const PARKED_BYTES = 8 * MIB

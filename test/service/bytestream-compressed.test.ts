@@ -1,13 +1,29 @@
 import t, { type Test } from 'tap'
 import { type Compressor, compressors } from '../../src/reapi/compressor.js'
 import { formatReadName } from '../../src/reapi/resource-name.js'
+import { asCas } from '../../src/store/view/cas.js'
 import { collect } from '../../src/stream/collect.js'
 import { compressionOf } from '../../src/stream/compression/compression.js'
 import { drawnBytes } from '../drawn.js'
+import { collect as collectCall } from '../server/client.js'
+import { zstdStore } from '../store/kinds/compression/zstd-store.js'
 import { until } from '../until.js'
 import { messagesOf, openWrite, query, read, readBlob, uploadName, uploadWhole, write } from './bytestream-client.js'
 import { inChunks } from './faulty-store.js'
-import { BLAKE3, type Blob, blobOf, failure, get, has, MIB, put, randomBlob, serve } from './harness.js'
+import {
+  BLAKE3,
+  type Blob,
+  BYTE_STREAM,
+  blobOf,
+  failure,
+  get,
+  has,
+  MIB,
+  memoryStore,
+  put,
+  randomBlob,
+  serve,
+} from './harness.js'
 
 const unpack = (compressor: Compressor, bytes: Buffer): Promise<Buffer> =>
   collect([inChunks(bytes, 64 * 1024), compressionOf(compressor).decompress()], {
@@ -194,3 +210,31 @@ t.test('the window of a decoder is held while a compressed upload is under way, 
     t.equal(rest.length > 0 && windows.heldBytes, 0, 'given back')
   }
 })
+
+t.test(
+  'plain reads of what clients compressed wait for room for their decoders, however slowly they are taken',
+  async (t) => {
+    const windowBytes = 8 * MIB
+    const cas = asCas(await zstdStore(await memoryStore()))
+    const { client, ledger } = await serve(t, { instances: { '': { cas } }, bounds: { windows: 4 * windowBytes } })
+    const blob = mixed(12 * MIB)
+    const compressor = compressors[0] as Compressor
+    const packed = compressionOf(compressor).compressBytes(blob.bytes)
+    await write(client, messagesOf(uploadName(blob.digest, { compressor }), packed, MIB))
+    const { windows } = ledger.kinds
+    const name = formatReadName('', blob.digest)
+    const stalled = Array.from({ length: 6 }, () => client.serverStream(`${BYTE_STREAM}/Read`, { resourceName: name }))
+    await until(() => windows.heldBytes > 0)
+    await uploadWhole(client, randomBlob(10))
+    t.equal(windows.heldBytes, 2 * windowBytes, 'half of the bound for one connection')
+    for (const { messages } of await Promise.all(stalled.map((stream) => collectCall(stream)))) {
+      t.ok(Buffer.concat(messages.map(({ data }) => data)).equals(blob.bytes))
+    }
+    t.equal(windows.heldBytes, 0)
+    const given = client.serverStream(`${BYTE_STREAM}/Read`, { resourceName: name })
+    given.on('error', () => {})
+    await until(() => windows.heldBytes === windowBytes)
+    given.cancel()
+    await until(() => windows.heldBytes === 0)
+  },
+)

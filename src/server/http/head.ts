@@ -27,14 +27,11 @@ export class CheckedAnswer {
   /** Names and values in turn. */
   readonly head: readonly string[]
   readonly body: Blob | undefined
-  /** See `HttpAnswer`. */
-  readonly isCompressed: boolean
 
-  private constructor({ status, body, isCompressed = false }: HttpAnswer, head: readonly string[]) {
+  private constructor({ status, body }: HttpAnswer, head: readonly string[]) {
     this.status = status
     this.head = head
     this.body = body
-    this.isCompressed = isCompressed
   }
 
   /** Throws INTERNAL, and discards the body, if a handler gave what no head may have. `rules`: those of the route. */

@@ -153,7 +153,7 @@ export class Http1Exchange implements Exchange {
     }
   }
 
-  async #send({ status, head, body, isCompressed }: CheckedAnswer): Promise<number> {
+  async #send({ status, head, body }: CheckedAnswer): Promise<number> {
     const response = this.#response
     const sizeBytes = body === undefined ? 0 : body.sizeBytes
     const hasBody = status !== 204 && status !== 304
@@ -179,7 +179,7 @@ export class Http1Exchange implements Exchange {
     response.writeHead(status, whole)
     const { held, signal } = this
     const write = (bytes: Buffer): Promise<void> => this.#waiting(() => this.#write(bytes))
-    const sentBytes = await sendBody(body, { held, signal, write, room: undefined }, isCompressed)
+    const sentBytes = await sendBody(body, { held, signal, write, room: undefined })
     response.end()
     await this.#finished()
     return sentBytes

@@ -90,7 +90,7 @@ class Http2Exchange implements Exchange, Consumer {
     }
   }
 
-  async #send({ status, head, body, isCompressed }: CheckedAnswer): Promise<number> {
+  async #send({ status, head, body }: CheckedAnswer): Promise<number> {
     const stream = this.#stream
     // What is still to come is read and dropped, for as long as the transport lets it.
     this.#body.drop()
@@ -106,7 +106,7 @@ class Http2Exchange implements Exchange, Consumer {
     }
     const { held, signal } = this
     const write = (bytes: Buffer): Promise<void> => this.#write(bytes)
-    const sentBytes = await sendBody(body, { held, signal, write, room: () => this.#room() }, isCompressed)
+    const sentBytes = await sendBody(body, { held, signal, write, room: () => this.#room() })
     stream.end()
     return sentBytes
   }

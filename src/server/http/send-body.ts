@@ -1,5 +1,4 @@
 import { LARGE_BYTES, lendBuffer, SMALL_BYTES } from '../../base/lent-buffers.js'
-import { COMPRESSOR_BYTES } from '../../ledger/kinds.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import type { Reservation } from '../../ledger/reservation.js'
 import type { Blob } from '../../stream/blob/blob.js'
@@ -27,16 +26,16 @@ export interface BodySink {
 const AHEAD_BYTES = 2 * LARGE_BYTES
 
 /** Sends a blob as fast as the client reads, and returns its length. Rejects if the blob fails or the client goes. */
-export const sendBody = async (blob: Blob, sink: BodySink, isCompressed: boolean): Promise<number> => {
-  if (!isCompressed || sink.held === undefined) return sendTaken(blob, sink)
+export const sendBody = async (blob: Blob, sink: BodySink): Promise<number> => {
   const { held, signal } = sink
-  const compressor = await held.ledger.kinds.windows
-    .whenRoom(held.holder, COMPRESSOR_BYTES, signal)
+  if (blob.windowBytes === 0 || held === undefined) return sendTaken(blob, sink)
+  const windows = await held.ledger.kinds.windows
+    .whenRoom(held.holder, blob.windowBytes, signal)
     .catch((error: unknown) => {
       blob.discard()
       throw error
     })
-  return sendTaken(blob, sink).finally(() => compressor.release())
+  return sendTaken(blob, sink).finally(() => windows.release())
 }
 
 const sendTaken = async (blob: Blob, sink: BodySink): Promise<number> => {

@@ -12,7 +12,7 @@ import { join } from '../../stream/join.js'
 import type { Range } from '../../stream/path.js'
 import { inInstance, instanceOf, servedCompressor } from '../instance.js'
 import { send } from '../send.js'
-import { compressorFor } from '../windows.js'
+import { windowsOf } from '../windows.js'
 import type { ByteStreamOptions } from './options.js'
 import { ResponseSink } from './response-sink.js'
 import { type Sending, sendFile } from './send-file.js'
@@ -42,7 +42,7 @@ const sendPlain = async (blob: Blob, digest: Digest, range: Range, sending: Send
     await sendBytes(await allBytes(blob, digest, range, call), sending)
     return
   }
-  const sentBytes = await sendForm(await blob.take(), sending)
+  const sentBytes = await sendBlob(blob, sending)
   if (sentBytes < expectedBytes) throw shortened(digest, range.offset + sentBytes)
 }
 
@@ -54,25 +54,26 @@ const sendCompressed = async (
   { name }: Compressor,
   sending: Sending,
 ): Promise<void> => {
-  const { call } = sending
-  const isKept = blob.isIn(name)
-  const isSmall = !isKept && digest.sizeBytes <= compressionOf({ name }).atOnceBytes
-  const plain = isSmall ? Blob.ofBytes(await allBytes(blob, digest, range, call)) : blob
-  const compressor = isKept || isSmall ? undefined : await compressorFor(call).catch(givenUp(blob))
-  try {
-    await sendForm(await plain.as(name).take(), sending)
-  } finally {
-    compressor?.release()
-  }
+  const isSmall = !blob.isIn(name) && digest.sizeBytes <= compressionOf({ name }).atOnceBytes
+  if (!isSmall) await sendBlob(blob.as(name), sending)
+  else
+    await sendForm(
+      await Blob.ofBytes(await allBytes(blob, digest, range, sending.call))
+        .as(name)
+        .take(),
+      sending,
+    )
 }
 
-/** Closes the blob if there is no memory for a compressor. */
-const givenUp =
-  (blob: Blob) =>
-  (error: unknown): never => {
-    blob.discard()
-    throw error
+/** Returns the number of bytes sent. A client that reads slowly has memory for it reserved. */
+const sendBlob = async (blob: Blob, sending: Sending): Promise<number> => {
+  const windows = await windowsOf(blob, sending.call)
+  try {
+    return await sendForm(await blob.take(), sending)
+  } finally {
+    windows?.release()
   }
+}
 
 /** Returns the number of bytes sent. */
 const sendForm = async (form: BlobForm, sending: Sending): Promise<number> => {

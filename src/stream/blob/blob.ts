@@ -119,6 +119,13 @@ export class Blob {
     return this.encoding === encoding || this.#state.stages.at(-1)?.as?.(encoding) !== undefined
   }
 
+  /** Memory that its stages hold while it is read, for windows: `BlobStage.windowBytes`. */
+  get windowBytes(): number {
+    let sum = 0
+    for (const { windowBytes = 0 } of this.#state.stages) sum += windowBytes
+    return sum
+  }
+
   /** Whether all bytes are in memory and no stage or check is left. Such a blob cannot fail. */
   get isAtHand(): boolean {
     const { source, stages, check } = this.#state

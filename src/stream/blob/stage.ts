@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { CompressorName } from '../../reapi/compressor.js'
-import { compressionOf } from '../compression/compression.js'
+import { COMPRESSOR_BYTES, compressionOf, WINDOW_BYTES } from '../compression/compression.js'
 import { STAGE_BYTES } from '../path.js'
 import type { PendingCheck } from '../verify.js'
 import type { BlobFeed } from './feed.js'
@@ -26,6 +26,9 @@ export interface BlobStage {
   /** The stage checks the blob against its digest without extra cost, so no check is put before it. */
   readonly doesCheck?: boolean
 
+  /** Memory that the stream holds from its first byte to its end, for a window; 0 by default. Whoever lets a client set the pace reserves it. */
+  readonly windowBytes?: number
+
   /** The stages that replace this one if another encoding is wanted; undefined if there are none. */
   as?(encoding: Encoding): readonly BlobStage[] | undefined
 }
@@ -36,6 +39,7 @@ export const encode = (to: CompressorName): BlobStage => {
   return {
     stream: () => compress(),
     bytes: (bytes) => (bytes.length <= atOnceBytes ? compressBytes(bytes) : undefined),
+    windowBytes: COMPRESSOR_BYTES,
     as: (encoding) => (encoding === 'IDENTITY' ? [] : undefined),
   }
 }
@@ -52,6 +56,7 @@ export const decode = (from: CompressorName, sizeBytes: number | undefined, maxB
     stream: () => decompress(maxBytes),
     bytes: (bytes) => (isSmall ? decompressBytes?.(bytes, sizeBytes) : undefined),
     feed: (feed) => decompressFeed?.(feed, maxBytes),
+    windowBytes: Math.min(WINDOW_BYTES, maxBytes ?? WINDOW_BYTES),
     as: (encoding) => (encoding === from ? [] : undefined),
   }
 }

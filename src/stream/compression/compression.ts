@@ -17,6 +17,10 @@ import { ZstdCompress, ZstdDecompress, zstdCompress, zstdDecompress } from './zs
 import { zstdDecodedFeed } from './zstd-feed.js'
 
 /** One of REAPI's compressors. Decoders fail with INVALID_ARGUMENT, because their input comes from clients. */
+/** Bound for a decompressor: zstd and Brotli have a window, limited to 8 MiB for zstd. Compressors need less. */
+export const WINDOW_BYTES = 9 << 20
+export const COMPRESSOR_BYTES = 2 << 20
+
 export interface Compression {
   /** `sizeBytes` is the length of the content, if known. Formats that support it write it into the output. */
   compress(sizeBytes?: number): Duplex

@@ -122,7 +122,7 @@ const findBlob = async (
     if (blob === undefined) continue
     const isZstd = request.method === 'GET' && stores.hasZstd && accepts(request.headers.get('accept-encoding'), 'zstd')
     const answer = isZstd
-      ? { status: 200, headers: ZSTD_HEADERS, body: blob.as('ZSTD'), isCompressed: !blob.isIn('ZSTD') }
+      ? { status: 200, headers: ZSTD_HEADERS, body: blob.as('ZSTD') }
       : { status: 200, headers: BLOB_HEADERS, body: blob }
     return { answer, sizeBytes: digest.sizeBytes }
   }

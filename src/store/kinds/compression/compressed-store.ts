@@ -4,6 +4,7 @@ import type { Digest } from '../../../reapi/digest.js'
 import type { Call } from '../../../rpc/call.js'
 import type { Blob } from '../../../stream/blob/blob.js'
 import type { BlobStage } from '../../../stream/blob/stage.js'
+import { WINDOW_BYTES } from '../../../stream/compression/compression.js'
 import { zstdFailure } from '../../../stream/compression/libzstd.js'
 import { compressorsAt } from '../../../stream/compression/zstd-context.js'
 import type { Range } from '../../../stream/path.js'
@@ -86,6 +87,7 @@ export class CompressionStore extends ForwardingStore {
     const keepsFrames = isAll && this.#properties.encodings.includes('ZSTD')
     return blob.through({
       stream: unpack((header) => new IdentityExtraction(this.#accepted(header), range, 0)),
+      windowBytes: this.#windowBytes(digest),
       as: (encoding) => (keepsFrames && encoding === 'ZSTD' ? [frames] : undefined),
     })
   }
@@ -100,7 +102,17 @@ export class CompressionStore extends ForwardingStore {
     }
     const extract = () => new IdentityExtraction(this.#accepted(header), range, position)
     const blob = await this.backend.get(digest, { offset: storedAt, limit: storedEnd - storedAt }, call)
-    return blob.through({ stream: () => new Unpack({ header, extract, repair }) })
+    return blob.through({
+      stream: () => new Unpack({ header, extract, repair }),
+      windowBytes: this.#windowBytes(digest),
+    })
+  }
+
+  /** Of a decoder: a frame of this store needs no more than its block, one of a client no more than its content. */
+  #windowBytes({ sizeBytes }: Digest): number {
+    const { format, maxFrameBytes } = this.#parts
+    const frameBytes = Math.max(format.header.blockBytes, maxFrameBytes)
+    return Math.min(sizeBytes, frameBytes, WINDOW_BYTES)
   }
 
   /** Converts a range that counts from the end. The length of the blob is at the end of its stored form. */
