@@ -1,7 +1,7 @@
 // Runs test files, compiled once for all of them: node scripts/test.mjs [OPTION...] [FILE or FOLDER...]. A folder: all
 // files NAME.test.ts below it. Without either: the folder test.
 //   --reporter NAME     of tap: base on a terminal, otherwise tap
-//   --timeout SECONDS   for a file: 180
+//   --timeout SECONDS   for a file: 600. Only for one that never ends
 //   --jobs COUNT        files at a time: two more than processors, because many wait. With 1 each check is printed at once, not when its file has ended
 //   --grep TEXT         only tests whose title matches this regular expression
 //   --as-given          files in this order: otherwise those that take longest come first
@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
     grep: { type: 'string' },
     jobs: { type: 'string', default: String(availableParallelism() + 2) },
     reporter: { type: 'string', default: process.stdout.isTTY ? 'base' : 'tap' },
-    timeout: { type: 'string', default: '180' },
+    timeout: { type: 'string', default: '600' },
   },
 })
 const named = positionals.map((path) => relative(root, resolve(path)))

@@ -166,6 +166,8 @@ const overGrpc = async (t: Test, collector: Collector, tls: CollectorTls | undef
     collector.headers = headers
     if (stream.session !== undefined) collector.met(stream.session.socket)
     collector.isGzip = body[0] === 1 && headers['grpc-encoding'] === 'gzip'
+    // A sender that was held up for longer than its time limit has given up in the middle, and sends again.
+    if (body.length < PREFIX_BYTES || body.length < PREFIX_BYTES + body.readUInt32BE(1)) return
     const message = body.subarray(PREFIX_BYTES, PREFIX_BYTES + body.readUInt32BE(1))
     const bytes = collector.isGzip ? gunzipSync(message) : message
     if (headers[':path'] === `${SERVICE}.metrics.v1.MetricsService/Export`) collector.takeMetrics(bytes)

@@ -152,3 +152,5 @@ export const ways: Readonly<Record<string, (server: Server) => Transfer>> = {
     ofCall(client.unary(`${CAS}/SplitBlob`, { instanceName: 'main', blobDigest: wire(split) })),
   'a FetchBlob': downloading,
 }
+
+export const isHttp = (way: string): boolean => /^a (PUT|GET)/.test(way)

@@ -27,7 +27,8 @@ const parts = { durability, segmentBytes, log, clock: fastClock(beganMs), policy
 const { store, usage } = await openFilesystem(folder, parts)
 const report = (written: number): void => {
   const message: WriterReport = { written, evicted: usage().evictedCount, ...seen }
-  process.send?.(message)
+  // Whoever watched it is gone.
+  process.send?.(message, (error: Error | null) => error !== null && process.exit())
 }
 report(from)
 // biome-ignore lint/plugin: a writer that is killed

@@ -1,5 +1,4 @@
-import './disk-gates.js'
-import t from 'tap'
+import type { Test } from 'tap'
 import type { kinds } from '../../../src/store/kinds/kinds.js'
 import { abortEach, type Files } from './abort-each.js'
 import { ways } from './ways.js'
@@ -7,7 +6,7 @@ import { ways } from './ways.js'
 /** A CAS of each kind, or why there is none here. A kind without a line does not compile. */
 const stores: Readonly<Record<keyof typeof kinds, ((files: Files) => object) | string>> = {
   memory: () => ({ memory: {} }),
-  filesystem: 'see ways.test.ts',
+  filesystem: 'see ways-http.test.ts',
   fast_slow: (files) => ({ fast_slow: { fast: files('fast'), slow: files('slow') } }),
   compression: (files) => ({ compression: { compression_algorithm: { zstd: {} }, backend: files('encoded') } }),
   dedup: (files) => ({
@@ -33,9 +32,14 @@ const stores: Readonly<Record<keyof typeof kinds, ((files: Files) => object) | s
 /** One for each code that takes or lends: the kinds of HTTP caches share theirs. */
 const SOME = ['a PUT of opaque', 'a Write', 'a compressed Write', 'a SplitBlob']
 
-for (const [kind, storeOf] of Object.entries(stores)) {
-  if (typeof storeOf === 'string') continue
-  t.test(`${kind}: transfers that are given up, at each step of the disk, change nothing of others`, (t) =>
-    abortEach(t, storeOf, Object.fromEntries(Object.entries(ways).filter(([way]) => SOME.includes(way)))),
-  )
+/** Tests stores of several parts, or those of one. */
+export const testStores = (t: Test, hasParts: boolean): void => {
+  for (const [kind, storeOf] of Object.entries(stores)) {
+    if (typeof storeOf === 'string' || OF_PARTS.includes(kind) !== hasParts) continue
+    t.test(`${kind}: transfers that are given up, at each step of the disk, change nothing of others`, (t) =>
+      abortEach(t, storeOf, Object.fromEntries(Object.entries(ways).filter(([way]) => SOME.includes(way)))),
+    )
+  }
 }
+
+const OF_PARTS = ['fast_slow', 'dedup', 'size_partitioning', 'shard']

@@ -1,0 +1,5 @@
+import './disk-gates.js'
+import t from 'tap'
+import { testStores } from './stores.js'
+
+testStores(t, true)
