@@ -33,17 +33,21 @@ t.test(
     for (const digest of digests) await client.unary(`${CAS}/BatchReadBlobs`, { digests: [digest] }).response
 
     const options = ['--headless', '--no-sandbox', '--disable-gpu', '--virtual-time-budget=2000', '--dump-dom']
-    const { stdout } = await promisify(execFile)(browser ?? '', [...options, `http://${address}/`], { timeout: 60_000 })
-    const rows = [...stdout.matchAll(/<tr>(.*?)<\/tr>/g)].map(([, row = '']) =>
-      [...row.matchAll(/<t[dh][^>]*>(.*?)<\/t[dh]>/g)].map(([, cell = '']) => cell.replace(/<[^>]*>/g, '')),
-    )
+    const show = async (page: string): Promise<string> =>
+      (await promisify(execFile)(browser ?? '', [...options, `http://${address}/${page}`], { timeout: 60_000 })).stdout
+    const rowsOf = (html: string): readonly string[][] =>
+      [...html.matchAll(/<tr>(.*?)<\/tr>/g)].map(([, row = '']) =>
+        [...row.matchAll(/<t[dh][^>]*>(.*?)<\/t[dh]>/g)].map(([, cell = '']) => cell.replace(/<[^>]*>/g, '')),
+      )
+    const stores = await show('stores')
+    const rows = rowsOf(stores)
     const store = rows.find(([name, share]) => name === 'CAS' && share?.endsWith(' %'))
     t.match(store, ['CAS', '75.0 %', '3', '1', '0', '2 kB', '6.1 kB'])
     t.match(rows.find(([name]) => name === 'content_store')?.[1], /^2\.\d kB of /)
     t.match(
-      rows.find(([name]) => name === 'workers/worker_0'),
+      rowsOf(await show('server')).find(([name]) => name === 'workers/worker_0'),
       ['workers/worker_0', /Ok|Initializing/],
     )
-    t.match(stdout, /http-equiv="refresh"/)
+    t.match(stores, /http-equiv="refresh"/)
   },
 )
