@@ -8,7 +8,7 @@ import { root, scratchFolder } from './clients/scratch.js'
 
 // For changes in: scripts/package, scripts/build.mjs, deploy, package.json, package-lock.json, src/cli.ts
 
-t.setTimeout(900_000)
+t.setTimeout(1_150_000)
 
 if (process.arch !== 'x64') {
   t.plan(0, 'needs an x64 machine')
