@@ -21,12 +21,14 @@ const COMMANDS = {
   action: async () => (await import('./action.js')).action,
   'go-cache': async () => (await import('./go-cache.js')).goCache,
   'ccache-storage': async () => (await import('./ccache-storage.js')).ccacheStorage,
+  completion: async () => (await import('./completion.js')).completionOf(allCommands),
   token: async () => (await import('./token.js')).token,
 } satisfies Readonly<Record<string, () => Promise<Command>>>
 
 type CommandName = keyof typeof COMMANDS
 
-const all = (): Promise<readonly Command[]> => Promise.all(Object.values(COMMANDS).map((load) => load()))
+/** In the order of the help. */
+export const allCommands = (): Promise<readonly Command[]> => Promise.all(Object.values(COMMANDS).map((load) => load()))
 
 export const isCommand = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word)
 
@@ -39,7 +41,7 @@ export const meantCommand = (word: string): string | undefined =>
 
 /** The command that has an option; undefined if none or several have it. */
 export const ownerOf = async (option: string): Promise<string | undefined> => {
-  const [owner, ...more] = (await all()).filter(({ options }) => option in options)
+  const [owner, ...more] = (await allCommands()).filter(({ options }) => option in options)
   return more.length === 0 ? owner?.name : undefined
 }
 
@@ -51,7 +53,7 @@ export const usage = async (pages: string): Promise<string> => {
   const rows = [
     ['remexec', 'serve this machine, like `remexec start`'],
     ['remexec CONFIG', 'serve what CONFIG describes'],
-    ...(await all()).flatMap(usageRows),
+    ...(await allCommands()).flatMap(usageRows),
     ['remexec COMMAND --help', 'the options of a command'],
     ['remexec --help | --version', ''],
   ]
