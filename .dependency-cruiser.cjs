@@ -168,7 +168,7 @@ const importedBy = {
   'hash-wasm': ['reapi/'],
   shlex: ['worker/', 'pages/actions/shell'],
   'modern-tar': ['content/tarball'],
-  undici: ['download/'],
+  undici: ['download/', 'process/outgoing-proxy'],
   'ipaddr.js': ['download/'],
   pino: ['process/json-log'],
   jose: ['security/identity/jwt', 'security/identity/oidc'],

@@ -11,6 +11,7 @@ import type { Log } from '../log/log.js'
 import { type OtlpSettings, otlpSettings } from '../otlp/settings.js'
 import { surviveFailures } from '../process/failures.js'
 import { endOfLife } from '../process/node-version.js'
+import { followProxy } from '../process/outgoing-proxy.js'
 import { processLog } from '../process/process-log.js'
 import { endBy, firstStopSignal, type StopSignal } from '../process/stop-signals.js'
 import { prepareHeap } from '../process/v8-heap.js'
@@ -39,6 +40,7 @@ export const serve = async (path: string, console: Console, options: ServeOption
   let reread = (): void => log.info('SIGHUP: the start is not complete; the configuration is not read again')
   const stopSignal = firstStopSignal(() => reread())
   const otlp = readOtlp(process.env, log)
+  await followProxy(process.env)
   log.debug('starting')
   const drainMs = config.global.drain_s * 1000
   // Imported here, because other commands do not need the server's modules and should be fast.
