@@ -1,8 +1,8 @@
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { inWords, startFailure } from '../base/errno.js'
 import { StatusError } from '../base/status-error.js'
 import { Semaphore } from '../work/semaphore.js'
+import { cacheFolder } from './cache-folder.js'
 import { CLIENT_DETAILS, CLIENT_OPTIONS, withServer } from './client-options.js'
 import { type Command, textOption, UsageError } from './command.js'
 
@@ -13,7 +13,7 @@ export const goCache: Command = {
   name: 'go-cache',
   usage: [['[OPTIONS]', 'serve the go command as GOCACHEPROG, from a folder and a server']],
   details: [
-    ['--dir FOLDER', 'the local folder (default: ~/.cache/remexec/go)'],
+    ['--dir FOLDER', 'the local folder (default: ~/.cache/remexec/go, or in XDG_CACHE_HOME)'],
     ['--read-only', 'upload nothing'],
     ...CLIENT_DETAILS,
   ],
@@ -24,7 +24,7 @@ export const goCache: Command = {
     const { GoCache } = await import('../go-cache/go-cache.js')
     const { GoFolder } = await import('../go-cache/folder.js')
     const { goRequests } = await import('../go-cache/requests.js')
-    const path = textOption(args, 'dir') ?? join(homedir(), '.cache/remexec/go')
+    const path = textOption(args, 'dir') ?? join(cacheFolder(process.env), 'go')
     const folder = new GoFolder(path)
     await folder.open().catch((error: unknown) => {
       throw startFailure('the folder of go-cache', error)

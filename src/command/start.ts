@@ -1,4 +1,3 @@
-import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { Running } from '../assembly/main.js'
 import { version } from '../base/version.js'
@@ -6,6 +5,7 @@ import type { Config } from '../config/config.js'
 import { withNested } from '../config/store-path.js'
 import { parseSize } from '../config/value/size.js'
 import { bazelLines, clientFacts } from '../pages/server/client-lines.js'
+import { cacheFolder, xdgCacheFolder } from './cache-folder.js'
 import { type Arguments, type Command, textOption, UsageError } from './command.js'
 import { recipeFile } from './recipes.js'
 import { serve } from './serve.js'
@@ -23,7 +23,7 @@ export const start: Command = {
   name: 'start',
   usage: [['[--dir DIR] [--size SIZE] [--port PORT] [--host HOST]', 'serve this machine, without a configuration']],
   details: [
-    ['--dir DIR', 'folder of all data (default ~/.cache/remexec)'],
+    ['--dir DIR', 'folder of all data (default ~/.cache/remexec, or in XDG_CACHE_HOME)'],
     ['--size SIZE', 'limit of the blobs on disk, such as 50gb (default 20gb); copies for actions take a quarter more'],
     ['--port PORT', 'port for clients and for the page (default 50051)'],
     ['--host HOST', 'address to listen on (default 127.0.0.1); anyone who reaches it may run commands'],
@@ -34,7 +34,7 @@ export const start: Command = {
     const env = { ...process.env, ...variablesOf(args) }
     return serve(DEFAULT_CONFIG, console, {
       env,
-      onReady: (config, server) => console.print(welcome(config, server, env['REMEXEC_DATA'])),
+      onReady: (config, server) => console.print(welcome(config, server, env['REMEXEC_DATA'] ?? cacheFolder(env))),
     })
   },
 }
@@ -45,8 +45,9 @@ const variablesOf = (args: Arguments): NodeJS.ProcessEnv => {
   if (dir === '') throw new UsageError('--dir: expected a folder')
   if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) < 65_536))
     throw new UsageError(`--port ${port}: expected a number from 0 to 65535`)
+  const data = dir === undefined ? process.env['REMEXEC_DATA'] || xdgCacheFolder(process.env) : resolve(dir)
   return {
-    ...(dir !== undefined && { REMEXEC_DATA: resolve(dir) }),
+    ...(data !== undefined && { REMEXEC_DATA: data }),
     ...(size !== undefined && sizesOf(size)),
     ...(port !== undefined && { REMEXEC_PORT: port }),
     ...(host !== undefined && { REMEXEC_HOST: host.includes(':') && !host.startsWith('[') ? `[${host}]` : host }),
@@ -76,7 +77,7 @@ const sizeOf = (size: string): number => {
 }
 
 /** What somebody needs who has just started it: address, page, flag and folder. */
-const welcome = (config: Config, { addresses }: Running, dir: string | undefined): string => {
+const welcome = (config: Config, { addresses }: Running, dir: string): string => {
   const address = reachable(addresses[0]?.address ?? '')
   const [server] = config.servers
   if (server === undefined) throw new Error('the default configuration has no server')
@@ -87,7 +88,7 @@ const welcome = (config: Config, { addresses }: Running, dir: string | undefined
     ['.bazelrc', ''],
     ...bazelLines(facts).map((line) => ['', line]),
     ['', '(build --remote_cache in place of --remote_executor shares results only)'],
-    ['data', `${dir ?? `${homedir()}/.cache/remexec`}: ${limitsOf(config)}`],
+    ['data', `${dir}: ${limitsOf(config)}`],
   ]
   return [`remexec ${version()} is ready`, ...rows.map(([name = '', text]) => `  ${name.padEnd(8)} ${text}`), ''].join(
     '\n',
