@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import t from 'tap'
+import { until } from '../until.js'
 import { DEFAULT, serve } from './program.js'
 
 t.test('a change of state of a component is logged once, also without requests for /status', async (t) => {
@@ -7,6 +8,8 @@ t.test('a change of state of a component is logged once, also without requests f
   const server = serve(t, DEFAULT, data)
   const [, address] = await server.hears(/serving grpc:\/\/(\S+) server=public/)
   const status = async (): Promise<number> => (await fetch(`http://${address}/status`)).status
+  // Its own worker has connected.
+  await until(async () => (await status()) === 200)
   rmSync(`${data}/ac/temp`, { recursive: true })
   await server.hears(/a component does not work component=stores\/AC state=Failed .*its folder is gone/)
   for (let asked = 0; asked < 3; asked++) t.equal(await status(), 503)
