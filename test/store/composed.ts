@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/base/clock.js'
+import { mostChunksIn } from '../../src/content/chunk-list.js'
 import type { Store } from '../../src/store/contract/store.js'
 import { dedup } from '../../src/store/kinds/dedup/kind.js'
 import { existenceCache } from '../../src/store/kinds/existence_cache/kind.js'
@@ -36,6 +37,10 @@ export const partitioned = (lower_store: Store, upper_store: Store, size = 64 * 
 /** What chunking_function would use. */
 export const SIZES = { avg_chunk_size_bytes: 524_288, min_chunk_size_bytes: 262_144 }
 
+const MAX_CHUNK_BYTES = 65_536
+/** By the longest list of chunks. */
+export const MOST_DEDUPLICATED_BYTES = mostChunksIn(Number.POSITIVE_INFINITY) * MAX_CHUNK_BYTES
+
 /** In chunks of about 16 KiB. */
 export const deduplicated = (
   index_store: Store,
@@ -50,7 +55,7 @@ export const deduplicated = (
       ...SIZES,
       min_size: 4096,
       normal_size: 16_384,
-      max_size: 65_536,
+      max_size: MAX_CHUNK_BYTES,
       max_concurrent_fetch_per_get,
     },
     { children: { index_store, content_store } },

@@ -11,7 +11,7 @@ import { asKeyed } from '../../src/store/view/keyed.js'
 import { SharedStore } from '../../src/store/view/quota.js'
 import type { Resources } from '../../src/work/resources.js'
 import { buildStore, given, memoryStore, tierDefaults } from './build.js'
-import { deduplicated, existenceCached, partitioned, sharded } from './composed.js'
+import { deduplicated, existenceCached, MOST_DEDUPLICATED_BYTES, partitioned, sharded } from './composed.js'
 import type { Operation } from './double.js'
 import { zstdStore } from './kinds/compression/zstd-store.js'
 
@@ -110,6 +110,7 @@ export const groups = {
       announces: ({ keepsNothing, retentionMs, findsByHash }) => ({
         ...PLAIN,
         ...{ keepsNothing, detectsDamage: true, extendsLifetimes: true, retentionMs, findsByHash },
+        maxBlobBytes: MOST_DEDUPLICATED_BYTES,
       }),
       asks: { putAll: 'put' },
     },
@@ -119,6 +120,7 @@ export const groups = {
       announces: ({ keepsNothing, extendsLifetimes, retentionMs, findsByHash }) => ({
         ...PLAIN,
         ...{ keepsNothing, detectsDamage: true, extendsLifetimes, retentionMs, findsByHash },
+        maxBlobBytes: MOST_DEDUPLICATED_BYTES,
       }),
       asks: { put: 'findMissing', putAll: 'findMissing', remove: 'nothing' },
     },
