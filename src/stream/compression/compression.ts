@@ -16,11 +16,11 @@ import { ZlibDecode } from './zlib-decode.js'
 import { ZstdCompress, ZstdDecompress, zstdCompress, zstdDecompress } from './zstd.js'
 import { zstdDecodedFeed } from './zstd-feed.js'
 
-/** One of REAPI's compressors. Decoders fail with INVALID_ARGUMENT, because their input comes from clients. */
 /** Bound for a decompressor: zstd and Brotli have a window, limited to 8 MiB for zstd. Compressors need less. */
 export const WINDOW_BYTES = 9 << 20
 export const COMPRESSOR_BYTES = 2 << 20
 
+/** One of REAPI's compressors. Decoders fail with INVALID_ARGUMENT, because their input comes from clients. */
 export interface Compression {
   /** `sizeBytes` is the length of the content, if known. Formats that support it write it into the output. */
   compress(sizeBytes?: number): Duplex
