@@ -1,15 +1,13 @@
 import type { DeletedResults, DeleteResults, WantedResults } from '../admin/process-facts.js'
 import { StatusError } from '../base/status-error.js'
 import type { StoresOf } from '../pages/actions/stores.js'
+import { mappedInTurns } from '../pages/parts/in-turns.js'
 import { Digest } from '../reapi/digest.js'
 import { digestFunctions } from '../reapi/digest-function.js'
 import { internalCall } from '../rpc/call.js'
 import type { RequestRecord, RequestRecords } from '../rpc/request-records.js'
 import { missingOf } from '../store/contract/store.js'
 import { boundedMap, LANES } from '../work/bounded-map.js'
-import { TimeSlices } from '../work/time-slices.js'
-
-const SLICE_MS = 5
 
 /**
  * Deletes results from the action cache of an instance. Those of a target or a build are found by the requests that the
@@ -48,15 +46,9 @@ const MAX_SHOWN = 200
 const rememberedKeys = async ({ instance, by, value }: WantedResults, records: RequestRecords) => {
   const isWanted = (record: RequestRecord): boolean =>
     record.instance === instance && (by === 'target' ? record.target : record.invocation) === value
-  const keys = new Map<string, Digest>()
-  const slices = new TimeSlices(SLICE_MS)
-  for (const record of records) {
-    // A request over HTTP may name its Action without a size: another one about it has the whole digest.
-    const digest = isWanted(record) ? Digest.ofKey(record.action) : undefined
-    if (digest !== undefined) keys.set(digest.key, digest.asKey())
-    const pause = slices.step()
-    if (pause !== undefined) await pause
-  }
+  // A request over HTTP may name its Action without a size: another one about it has the whole digest.
+  const digests = await mappedInTurns(records, (record) => (isWanted(record) ? Digest.ofKey(record.action) : undefined))
+  const keys = new Map(digests.map((digest) => [digest.key, digest.asKey()]))
   if (keys.size > 0) return [...keys.values()]
   throw new StatusError(
     'NOT_FOUND',
