@@ -6,6 +6,7 @@ import { cleanEnv, type Outcome, run } from './clients/process.js'
 import { root, scratchFolder } from './clients/scratch.js'
 import { startServer } from './clients/server.js'
 import { TestClient } from './server/client.js'
+import { until } from './until.js'
 
 // For changes in: package.json, package-lock.json, conformance/package.json, scripts, src/cli.ts, src/assembly, src/process
 
@@ -158,8 +159,9 @@ t.test('the installed program checks and serves', async (t) => {
   const checked = await remexec('validate', join(installed, 'deploy/recipes/machine/remexec.json5'))
   t.equal(checked.code, 0) || t.comment(checked.output)
   const server = await startServer(t, join(folder, 'data'), { from: installed })
-  const page = await fetch(server.uri.replace('grpc:', 'http:').concat('/status'))
-  t.equal(page.status, 200)
+  const page = server.uri.replace('grpc:', 'http:').concat('/status')
+  // Not well before the server's own worker has connected.
+  await until(async () => (await fetch(page)).status === 200, '200 of /status')
   t.ok((await compressorsOf(t, server.uri)).includes(ZSTD), 'zstd')
   t.equal(await server.stop(), 143)
 })
