@@ -74,15 +74,24 @@ const runOnce = (work: () => void): void => {
   }
 }
 
-/** Like `setTimeout`. */
+/** The longest delay that Node's timers keep: a longer one would end after 1 ms. */
+const MAX_DELAY_MS = 2 ** 31 - 1
+
+/** Node takes a delay that is not a number as 1 ms: a timer that spins, or a limit that ends everything. */
+const delayOf = (ms: number): number => {
+  if (Number.isNaN(ms)) throw new RangeError('the delay of a timer is NaN, expected milliseconds')
+  return Math.min(ms, MAX_DELAY_MS)
+}
+
+/** Like `setTimeout`. A delay of more than 24 days ends after 24 days. */
 export const guardedTimeout = (work: () => unknown, delayMs: number): NodeJS.Timeout =>
   // biome-ignore lint/plugin: the guarded one is this one
-  setTimeout(run, delayMs, new Guarded(work, delayMs, once))
+  setTimeout(run, delayOf(delayMs), new Guarded(work, delayMs, once))
 
 /** Like `setInterval`. */
 export const guardedInterval = (tick: () => unknown, periodMs: number): NodeJS.Timeout =>
   // biome-ignore lint/plugin: the guarded one is this one
-  setInterval(run, periodMs, new Guarded(tick, periodMs, new Reports()))
+  setInterval(run, delayOf(periodMs), new Guarded(tick, periodMs, new Reports()))
 
 /** Like `setImmediate`. */
 export const guardedImmediate = (work: () => void): NodeJS.Immediate =>

@@ -104,3 +104,16 @@ t.test('work after promises runs when those of the turn have settled, and before
   })
   t.same(order, ['promises', 'after promises', 'turn'])
 })
+
+t.test('a delay that is no number is refused, and one that Node cannot keep does not end at once', async (t) => {
+  for (const timer of [guardedTimeout, guardedInterval]) {
+    t.throws(() => timer(() => {}, Number.NaN), { name: 'RangeError', message: /NaN, expected milliseconds/ })
+  }
+  let isOver = false
+  const long = guardedTimeout(() => {
+    isOver = true
+  }, 2 ** 40)
+  t.teardown(() => clearTimeout(long))
+  await new Promise<void>((resolve) => guardedTimeout(resolve, 50))
+  t.notOk(isOver)
+})
