@@ -44,7 +44,7 @@ export class CheckedAnswer {
         const value = checked(name, headers[name])
         head.push(name, name === 'content-type' ? typeUnder(value, rules) : value)
       }
-      for (const name in rules?.headers) head.push(name, checked(name, rules?.headers[name]))
+      if (rules !== undefined) head.push(...headOf(rules))
     } catch (error) {
       body?.discard()
       throw error
@@ -53,9 +53,29 @@ export class CheckedAnswer {
   }
 }
 
-const checked = (name: string, value: unknown): string => {
+/** Checked once: rules are constants of routes. */
+const headOf = (rules: AnswerRules): readonly string[] => {
+  const known = heads.get(rules)
+  if (known !== undefined) return known
+  const head = Object.entries(rules.headers).flatMap(([name, value]) => [name, checked(name, value)])
+  heads.set(rules, head)
+  return head
+}
+
+const heads = new WeakMap<AnswerRules, readonly string[]>()
+
+/** Names that were found right: they are constants of the handlers. */
+const goodNames = new Set<string>()
+const MAX_GOOD_NAMES = 1_000
+
+const checkName = (name: string): void => {
   if (!NAME.test(name)) throw bad(name, 'the name is no token in lower case')
   if (OURS.has(name)) throw bad(name, 'the server sets it itself')
+  if (goodNames.size < MAX_GOOD_NAMES) goodNames.add(name)
+}
+
+const checked = (name: string, value: unknown): string => {
+  if (!goodNames.has(name)) checkName(name)
   if (typeof value !== 'string') throw bad(name, `the value is ${value === null ? 'null' : typeof value}`)
   if (!VALUE.test(value)) throw bad(name, 'the value has a control character, or one that is not in Latin-1')
   return value
@@ -65,6 +85,8 @@ const bad = (name: string, why: string): StatusError =>
   new StatusError('INTERNAL', `the header ${JSON.stringify(name.slice(0, 100))} of an answer cannot be sent: ${why}`)
 
 const typeUnder = (type: string, rules: AnswerRules | undefined): string =>
-  rules === undefined || rules.contentTypes.has(type.replace(/;.*$/s, '').trim().toLowerCase()) ? type : BYTES
+  rules === undefined ||
+  rules.contentTypes.has(type) ||
+  rules.contentTypes.has(type.replace(/;.*$/s, '').trim().toLowerCase()) ? type : BYTES
 
 const BYTES = 'application/octet-stream'
