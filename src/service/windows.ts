@@ -1,6 +1,5 @@
 import type { Reservation } from '../ledger/reservation.js'
 import type { Call } from '../rpc/call.js'
-import type { Blob } from '../stream/blob/blob.js'
 import { COMPRESSOR_BYTES, WINDOW_BYTES } from '../stream/compression/compression.js'
 
 /** Memory for decompressors of what a client sends. Only this file makes one, so none is made without a reservation. */
@@ -31,19 +30,6 @@ const MAX_WINDOWS = 8
 
 /** Resolves once the ledger has room for one more compressor. Undefined if the call has no ledger. */
 export const compressorFor = (call: Call): Promise<Reservation | undefined> => reserved(call, COMPRESSOR_BYTES)
-
-/**
- * Resolves once the ledger has room for what the stages of a blob hold while a client takes it. If there is none before the call ends,
- * the blob is discarded.
- */
-export const windowsOf = async (blob: Blob, call: Call): Promise<Reservation | undefined> => {
-  try {
-    return blob.windowBytes === 0 ? undefined : await reserved(call, blob.windowBytes)
-  } catch (error) {
-    blob.discard()
-    throw error
-  }
-}
 
 const reserved = async (call: Call, sizeBytes: number): Promise<Reservation | undefined> =>
   call.held?.ledger.kinds.windows.whenRoom(call.held.holder, sizeBytes, call.signal)

@@ -41,13 +41,14 @@ export class FaultyStore extends ForwardingStore {
 
   protected override outgoing(blob: Blob): Blob {
     const how = this.breakReads
-    return how === undefined ? blob : blob.through({ stream: () => breaking(how) })
+    return how === undefined ? blob : blob.through({ windowBytes: 0, stream: () => breaking(how) })
   }
 
   protected override incoming(blob: Blob): Blob {
     const code = this.failWrites
     const gate = this.writeGate
     return blob.through({
+      windowBytes: 0,
       stream: () => {
         this.openUploads += 1
         const stage = new Transform({

@@ -47,6 +47,7 @@ export class Watched extends ForwardingStore {
     const { commit } = this.fails
     if (commit === undefined) return blob
     return blob.through({
+      windowBytes: 0,
       stream: () =>
         new Transform({
           transform: (chunk: Buffer, _encoding, callback) => callback(null, chunk),

@@ -71,9 +71,13 @@ t.test('undecodable bytes are the fault of the backend', async (t) => {
   const memory = await memoryStore()
   await put(memory, digest, bytes)
   const garbled: BlobStage = {
+    windowBytes: 0,
     stream: () => new PassThrough(),
     as: () => [
-      { stream: () => new Transform({ transform: (_, _encoding, done) => done(null, Buffer.alloc(500, 0xa5)) }) },
+      {
+        windowBytes: 0,
+        stream: () => new Transform({ transform: (_, _encoding, done) => done(null, Buffer.alloc(500, 0xa5)) }),
+      },
     ],
   }
   const backend = new (class extends ForwardingStore {

@@ -1,6 +1,7 @@
 import { LARGE_BYTES, lendBuffer, SMALL_BYTES } from '../../base/lent-buffers.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import type { Reservation } from '../../ledger/reservation.js'
+import { windowsOf } from '../../ledger/windows.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { BlobFile } from '../../stream/blob/file.js'
 import type { BlobForm } from '../../stream/blob/form.js'
@@ -28,14 +29,8 @@ const AHEAD_BYTES = 2 * LARGE_BYTES
 /** Sends a blob as fast as the client reads, and returns its length. Rejects if the blob fails or the client goes. */
 export const sendBody = async (blob: Blob, sink: BodySink): Promise<number> => {
   const { held, signal } = sink
-  if (blob.windowBytes === 0 || held === undefined) return sendTaken(blob, sink)
-  const windows = await held.ledger.kinds.windows
-    .whenRoom(held.holder, blob.windowBytes, signal)
-    .catch((error: unknown) => {
-      blob.discard()
-      throw error
-    })
-  return sendTaken(blob, sink).finally(() => windows.release())
+  const windows = await windowsOf(blob, held, signal)
+  return sendTaken(blob, sink).finally(() => windows?.release())
 }
 
 const sendTaken = async (blob: Blob, sink: BodySink): Promise<number> => {

@@ -1,5 +1,6 @@
 import { StatusError } from '../../base/status-error.js'
 import { allBytes, shortened } from '../../content/read-blob.js'
+import { windowsOf } from '../../ledger/windows.js'
 import type { ReadRequest } from '../../proto/generated/google.bytestream.js'
 import type { Compressor } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
@@ -12,7 +13,6 @@ import { join } from '../../stream/join.js'
 import type { Range } from '../../stream/path.js'
 import { inInstance, instanceOf, servedCompressor } from '../instance.js'
 import { send } from '../send.js'
-import { windowsOf } from '../windows.js'
 import type { ByteStreamOptions } from './options.js'
 import { ResponseSink } from './response-sink.js'
 import { type Sending, sendFile } from './send-file.js'
@@ -67,7 +67,7 @@ const sendCompressed = async (
 
 /** Returns the number of bytes sent. A client that reads slowly has memory for it reserved. */
 const sendBlob = async (blob: Blob, sending: Sending): Promise<number> => {
-  const windows = await windowsOf(blob, sending.call)
+  const windows = await windowsOf(blob, sending.call.held, sending.call.signal)
   try {
     return await sendForm(await blob.take(), sending)
   } finally {

@@ -122,7 +122,7 @@ export class Blob {
   /** Memory that its stages hold while it is read, for windows: `BlobStage.windowBytes`. */
   get windowBytes(): number {
     let sum = 0
-    for (const { windowBytes = 0 } of this.#state.stages) sum += windowBytes
+    for (const { windowBytes } of this.#state.stages) sum += windowBytes
     return sum
   }
 

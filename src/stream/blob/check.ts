@@ -1,5 +1,6 @@
 import type { StatusError } from '../../base/status-error.js'
 import { BlobCheck } from '../blob-check.js'
+import { WINDOW_BYTES } from '../compression/compression.js'
 import { faultOf, type PendingCheck, repaired, Verify, type VerifyOptions } from '../verify.js'
 import { VerifyDecoded } from '../verify-decoded.js'
 import { checkedFeed } from './feed.js'
@@ -12,8 +13,12 @@ export const isFull = ({ checksSize = true, checksHash = true }: VerifyOptions):
 /** The check as a stage for a blob in this encoding. */
 export const checkStage = (check: PendingCheck, encoding: Encoding): BlobStage => {
   const { digest } = check
-  if (encoding !== 'IDENTITY') return { stream: () => new VerifyDecoded(digest, encoding, check) }
+  if (encoding !== 'IDENTITY') {
+    const windowBytes = Math.min(WINDOW_BYTES, digest.sizeBytes)
+    return { windowBytes, stream: () => new VerifyDecoded(digest, encoding, check) }
+  }
   return {
+    windowBytes: 0,
     stream: () => new Verify(new BlobCheck(digest, check), check),
     feed: (feed) => checkedFeed(feed, check),
     // The check works by holding back the last byte, so a file of another length must become a stream.

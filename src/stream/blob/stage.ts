@@ -26,8 +26,8 @@ export interface BlobStage {
   /** The stage checks the blob against its digest without extra cost, so no check is put before it. */
   readonly doesCheck?: boolean
 
-  /** Memory that the stream holds from its first byte to its end, for a window; 0 by default. Whoever lets a client set the pace reserves it. */
-  readonly windowBytes?: number
+  /** Memory that the stream holds from its first byte to its end, for a window. The door that lets a client set the pace reserves it. */
+  readonly windowBytes: number
 
   /** The stages that replace this one if another encoding is wanted; undefined if there are none. */
   as?(encoding: Encoding): readonly BlobStage[] | undefined

@@ -35,6 +35,7 @@ class Part implements BlobFile {
 }
 
 const upper: BlobStage = {
+  windowBytes: 0,
   bytes: (given) => Buffer.from(given.map((byte) => byte ^ 0x20)),
   stream: () =>
     new Transform({
@@ -87,10 +88,10 @@ t.test('a blob is taken in its own form, completely and once', async (t) => {
 t.test('immutable bytes stay immutable behind every stage', async (t) => {
   const given = [
     Blob.ofPath([source(cut(bytes))]).immutable(),
-    Blob.ofBytes(bytes).through({ stream: upper.stream }).immutable(),
+    Blob.ofBytes(bytes).through({ windowBytes: 0, stream: upper.stream }).immutable(),
     // A stream copies the bytes of these forms.
-    Blob.ofFile(new Part()).through({ stream: upper.stream }),
-    Blob.ofFeed(new LentFeed(cut(bytes))).through({ stream: upper.stream }),
+    Blob.ofFile(new Part()).through({ windowBytes: 0, stream: upper.stream }),
+    Blob.ofFeed(new LentFeed(cut(bytes))).through({ windowBytes: 0, stream: upper.stream }),
     Blob.ofPath([source(cut(bytes))])
       .immutable()
       .through(upper)
@@ -103,7 +104,7 @@ t.test('immutable bytes stay immutable behind every stage', async (t) => {
     if (form.kind === 'path') discard(form.path)
   }
   t.match(
-    await Blob.ofBytes(bytes).through({ stream: upper.stream }).take(),
+    await Blob.ofBytes(bytes).through({ windowBytes: 0, stream: upper.stream }).take(),
     { kind: 'path', isImmutable: false },
     'a caller may write to its own',
   )
@@ -290,6 +291,7 @@ t.test('a check moves with the blob into another encoding', async (t) => {
 t.test('a stage with doesCheck receives the check', async (t) => {
   const given: unknown[] = []
   const stage: BlobStage = {
+    windowBytes: 0,
     doesCheck: true,
     stream: (check) => {
       given.push(check?.digest.key)

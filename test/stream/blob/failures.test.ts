@@ -103,7 +103,7 @@ t.test('bytes in memory stay unchanged; a failing stage before the listener is r
   t.equal(listen(listen(plain, 'below'), 'above'), plain, 'nothing is made for what cannot fail')
   t.same(await plain.bytes(1, { signal: new AbortController().signal }), Buffer.from('x'))
 
-  const failing = { bytes: () => Promise.reject(new Error('no')), stream: () => new PassThrough() }
+  const failing = { windowBytes: 0, bytes: () => Promise.reject(new Error('no')), stream: () => new PassThrough() }
   const blob = listen(listen(Blob.ofBytes(Buffer.from('x')), 'below').through(failing), 'above')
   await t.rejects(blob.take())
   t.same(heard, ['above'])

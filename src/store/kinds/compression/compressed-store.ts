@@ -43,7 +43,7 @@ export class CompressionStore extends ForwardingStore {
   constructor(backend: Store, parts: CompressionParts) {
     super(asKeyed(backend))
     this.#parts = parts
-    this.#pack = { stream: () => new Pack(parts.format) }
+    this.#pack = { windowBytes: 0, stream: () => new Pack(parts.format) }
     const encodings = parts.format.header.algorithm === 'zstd' ? (['ZSTD'] as const) : []
     // A blob may be larger than what is stored of it, as far as its format can compress.
     const maxBlobBytes = backend.properties.maxBlobBytes * GREATEST_RATIO[parts.format.header.algorithm]
@@ -71,7 +71,11 @@ export class CompressionStore extends ForwardingStore {
 
   protected override incoming(blob: Blob, digest: Digest): Blob {
     if (this.#parts.format.header.algorithm !== 'zstd' || !blob.isIn('ZSTD')) return blob.through(this.#pack)
-    const keep: BlobStage = { doesCheck: true, stream: (check) => new UploadEncoder(digest, this.#parts, check) }
+    const keep: BlobStage = {
+      doesCheck: true,
+      windowBytes: this.#windowBytes(digest),
+      stream: (check) => new UploadEncoder(digest, this.#parts, check),
+    }
     return blob.as('ZSTD').through(keep)
   }
 
@@ -82,7 +86,7 @@ export class CompressionStore extends ForwardingStore {
       (extract: (header: Header) => Extraction): BlobStage['stream'] =>
       () =>
         new Unpack({ extract, repair })
-    const frames: BlobStage = { stream: unpack((header) => new ZstdExtraction(this.#accepted(header))) }
+    const frames: BlobStage = { windowBytes: 0, stream: unpack((header) => new ZstdExtraction(this.#accepted(header))) }
     const isAll = range.offset === 0 && range.limit === Number.POSITIVE_INFINITY
     const keepsFrames = isAll && this.#properties.encodings.includes('ZSTD')
     return blob.through({

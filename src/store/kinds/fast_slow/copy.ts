@@ -94,7 +94,7 @@ export class Copy {
     const openRest: OpenRest<BlobCheck> = async (position, soFar, signal) => {
       const check = soFar?.copy() ?? new BlobCheck(this.#digest.content, { fault: 'backend' })
       const rest = await this.#openRest(position, callWith(call, { signal }))
-      return rest.through({ stream: () => new Verify(check) })
+      return rest.through({ windowBytes: 0, stream: () => new Verify(check) })
     }
     return this.#known(Blob.ofPath([copyReader(this.#window, openRest)]))
   }
@@ -107,7 +107,7 @@ export class Copy {
     const openRest: OpenRest<number> = async (position, checksum, signal) => {
       const range = { ...WHOLE, wantedAs: encoding }
       const blob = await this.#tiers.slow.get(this.#digest, range, callWith(call, { signal }))
-      return blob.as(encoding).through({ stream: () => behind(position, checksum ?? 0) })
+      return blob.as(encoding).through({ windowBytes: 0, stream: () => behind(position, checksum ?? 0) })
     }
     return Blob.ofPath([copyReader(window, openRest)], { encoding }).as('IDENTITY', this.#digest.sizeBytes)
   }
@@ -132,7 +132,7 @@ export class Copy {
     const shown = ({ digest, ...check }: PendingCheck): Verify =>
       new Verify(new BlobCheck(digest, check), { repair: check.repair, witness: this.#witness })
     const fullCheck = { digest: this.#digest.content, ...this.#check }
-    return checked.through({ doesCheck: true, stream: (check = fullCheck) => shown(check) })
+    return checked.through({ doesCheck: true, windowBytes: 0, stream: (check = fullCheck) => shown(check) })
   }
 
   /** Passes the verified bytes to the readers, so that they need not verify again while they keep up. */
