@@ -87,6 +87,8 @@ const bad = (name: string, why: string): StatusError =>
 const typeUnder = (type: string, rules: AnswerRules | undefined): string =>
   rules === undefined ||
   rules.contentTypes.has(type) ||
-  rules.contentTypes.has(type.replace(/;.*$/s, '').trim().toLowerCase()) ? type : BYTES
+  rules.contentTypes.has(type.replace(/;.*$/s, '').trim().toLowerCase())
+    ? type
+    : BYTES
 
 const BYTES = 'application/octet-stream'
