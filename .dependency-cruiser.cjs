@@ -80,6 +80,7 @@ const mayImport = {
   service: [
     'http',
     'store/contract',
+    'store/scoped/result-cache',
     'store/view/isolated',
     'store/lent',
     'content',

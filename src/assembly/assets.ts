@@ -8,6 +8,7 @@ import { Origins } from '../download/origins.js'
 import { DigestBatch } from '../reapi/digest-batch.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
 import type { Service } from '../rpc/rpc.js'
+import type { Scope } from '../rpc/scope.js'
 import { Downloads } from '../service/asset/downloads.js'
 import { fetchService } from '../service/asset/fetch.js'
 import type { FetchInstance, PushInstance } from '../service/asset/options.js'
@@ -17,6 +18,8 @@ import type { CasInstance } from '../service/instance.js'
 import type { Store } from '../store/contract/store.js'
 import { withCompleteness } from '../store/kinds/completeness_checking/checking-store.js'
 import { firstMissing } from '../store/kinds/completeness_checking/first-missing.js'
+import { inInstanceOf } from '../store/scoped/layers.js'
+import type { ParentResults, ScopesOfStores } from './result-caches.js'
 
 interface AssetParts {
   /** A named store as an action cache. */
@@ -25,6 +28,8 @@ interface AssetParts {
   readonly trees: { readonly ofGetTree: DirectoryTrees }
   readonly clock: Clock
   readonly readsOlder: boolean
+  readonly scopes: ScopesOfStores
+  parentsOf(instanceName: string): readonly ParentResults[]
   atClose(name: string, close: () => Promise<void>): void
 }
 
@@ -63,12 +68,23 @@ const fetchInstance = (
   const { push_store, read_only = true } = entryFor(services.push, instance) ?? {}
   const names = [...new Set([fetch_store, push_store ?? fetch_store])]
   const of = { cas, acceptsPushes: !read_only }
-  const records = recordsOf(fetch_store, instance, of, parts)
+  const known = names.map((name) => recordsOf(name, instance, of, parts))
+  const downloaded = recordsOf(fetch_store, instance, of, parts)
+  const parents = parts.parentsOf(instance).flatMap(({ instanceName }) => {
+    const { fetch_store: ofParent } = entryFor(services.fetch, instanceName) ?? {}
+    return ofParent === undefined
+      ? []
+      : [recordsOf(ofParent, instanceName, { ...of, readAs: instanceName }, parts).shared]
+  })
   return {
     digestFunctions,
-    records: names.map((name) => recordsOf(name, instance, of, parts)),
+    recordsFor: (scope) => [
+      ...(scope === undefined ? [] : known.map(({ own }) => own(scope))),
+      ...known.map(({ shared }) => shared),
+      ...parents,
+    ],
     acceptsPushes: push_store !== undefined,
-    downloads: download && cas && downloadsOf(download, { instance, cas, records }, parts),
+    downloads: download && cas && downloadsOf(download, { instance, cas, records: downloaded }, parts),
   }
 }
 
@@ -80,9 +96,10 @@ const pushInstance = (
   parts: AssetParts,
 ): PushInstance => {
   const { cas } = entryFor(all, instance) ?? {}
+  const records = recordsOf(store, instance, { cas, acceptsPushes: !isReadOnly }, parts)
   return {
     digestFunctions,
-    records: recordsOf(store, instance, { cas, acceptsPushes: !isReadOnly }, parts),
+    recordsFor: (scope) => (scope === undefined ? records.shared : records.own(scope)),
     firstMissing: async (record, call) => {
       if (cas === undefined) return undefined
       const { blobs, rootDirectories } = contentOf(record)
@@ -97,17 +114,35 @@ const pushInstance = (
 const recordsOf = (
   name: string,
   instance: string,
-  { cas, acceptsPushes }: { readonly cas: Store | undefined; readonly acceptsPushes: boolean },
+  { cas, acceptsPushes, readAs }: RecordsOf,
   parts: AssetParts,
-): AssetRecords => {
-  const store = withCompleteness(parts.viewOf(instance, parts.ac(name)), cas, parts.trees.ofGetTree)
-  return new AssetRecords(store, parts.readsOlder && acceptsPushes)
+): ScopedRecords => {
+  const view = parts.viewOf(instance, parts.ac(name))
+  const store = withCompleteness(view, cas, parts.trees.ofGetTree)
+  const shared = readAs === undefined ? store : inInstanceOf(store, readAs)
+  return {
+    shared: new AssetRecords(shared, parts.readsOlder && acceptsPushes),
+    own: (scope) => new AssetRecords(parts.scopes.of(view).layer(scope, store), false),
+  }
+}
+
+interface RecordsOf {
+  readonly cas: Store | undefined
+  readonly acceptsPushes: boolean
+  /** The instance in whose name the store is asked, if it is not that of the call. */
+  readonly readAs?: string
+}
+
+/** The assets of an instance: those that everybody reads, and those of each scope. */
+interface ScopedRecords {
+  readonly shared: AssetRecords
+  readonly own: (scope: Scope) => AssetRecords
 }
 
 interface Target {
   readonly instance: string
   readonly cas: Store
-  readonly records: AssetRecords
+  readonly records: ScopedRecords
 }
 
 const downloadsOf = (
@@ -124,7 +159,8 @@ const downloadsOf = (
     proxy,
   })
   const downloads = new Downloads({
-    ...{ downloader, cas, records },
+    ...{ downloader, cas },
+    recordsFor: (scope) => (scope === undefined ? records.shared : records.own(scope)),
     maxBytes: options.max_size,
     timeoutMs: options.timeout_s * 1000,
     maxConcurrent: options.max_concurrent,

@@ -1,13 +1,17 @@
 import { entryFor } from '../base/catch-all.js'
+import { LruCache } from '../base/lru-cache.js'
 import type { Config, HttpCacheServiceOptions, ServerConfig } from '../config/config.js'
 import { HttpError } from '../http/answer.js'
 import { type Route, treeRoute } from '../http/request.js'
+import type { Scope } from '../rpc/scope.js'
 import { CACHE_ANSWERS } from '../service/http-cache/answers.js'
 import type { CacheStores } from '../service/http-cache/entries.js'
 import { HashSizes } from '../service/http-cache/hash-sizes.js'
 import { cacheKinds } from '../service/http-cache/kinds/kinds.js'
 import { type CacheMeters, UNCOUNTED_CACHE } from '../service/http-cache/meter.js'
 import { Mount } from '../service/http-cache/mount.js'
+import type { Store } from '../store/contract/store.js'
+import type { ResultCache } from '../store/scoped/result-cache.js'
 import { cachesOf, type Parts } from './services.js'
 
 /** Clients choose the names of instances that a catch-all entry serves. */
@@ -35,16 +39,20 @@ export const httpCaches = (server: ServerConfig, parts: Parts, meters: CacheMete
   const storesOf = (instanceName: string): CacheStores | undefined => {
     const before = known.get(instanceName)
     if (before !== undefined) return before
-    const { ac, cas, isReadOnly = false } = entryFor(caches.ac, instanceName) ?? {}
-    if (ac === undefined || cas === undefined) return undefined
+    const { results, cas, isReadOnly = false } = entryFor(caches.ac, instanceName) ?? {}
+    if (results === undefined || cas === undefined) return undefined
     const maxBlobBytes = parts.maxBlobBytes(instanceName)
     const hasZstd = entryFor(caches.cas, instanceName)?.compressors.some(({ name }) => name === 'ZSTD') === true
     const { readsOlder } = parts
     const { cas: casServices, ac: acServices } = server.services
     const names = [entryFor(casServices, instanceName)?.cas_store, entryFor(acServices, instanceName)?.ac_store]
     const kept = () => parts.keptBy(names.filter((name) => name !== undefined))
-    const sizes = new HashSizes({ ac, cas, readsOlder })
-    const stores = { instanceName, ac, cas, isReadOnly, maxBlobBytes, kept, hasZstd, sizes, readsOlder }
+    const parents = parts
+      .parentsOf(instanceName)
+      .map((parent) => storesOf(parent.instanceName))
+      .filter((parent) => parent !== undefined)
+    const ofAll = { instanceName, cas, isReadOnly, maxBlobBytes, kept, hasZstd }
+    const stores = new LayeredCacheStores({ ...ofAll, results, readsOlder, parents })
     if (known.size < MAX_INSTANCES) known.set(instanceName, stores)
     return stores
   }
@@ -55,17 +63,77 @@ export const httpCaches = (server: ServerConfig, parts: Parts, meters: CacheMete
     return stores
   }
   const routeOf = (options: HttpCacheServiceOptions): Route => {
-    const { path, kind, instance_name, overlay_instance_name } = options
+    const { path, kind, instance_name } = options
     const mount = new Mount({
       options,
       stores: configured(instance_name),
-      overlay: overlay_instance_name === undefined ? undefined : configured(overlay_instance_name),
       storesOf,
       meter: meters?.(options) ?? UNCOUNTED_CACHE,
     })
     return cacheRoute(kind, treeRoute(path, cacheKinds[kind].handler(mount), 'caller'))
   }
   return [...server.services.http_cache.values()].map(routeOf)
+}
+
+type OfAll = Omit<CacheStores, 'ac' | 'of' | 'parents' | 'sizes' | 'readsOlder'>
+
+interface LayeredParts extends OfAll, Pick<CacheStores, 'readsOlder' | 'parents'> {
+  readonly results: ResultCache
+}
+
+const SCOPES_MAX = 200
+const SIZES_OF_SCOPE_MAX = 2000
+
+/** The stores of an instance, and of each scope in it. */
+class LayeredCacheStores implements CacheStores {
+  readonly instanceName: string
+  readonly ac: Store
+  readonly cas: Store
+  readonly isReadOnly: boolean
+  readonly maxBlobBytes: number | undefined
+  readonly kept: CacheStores['kept']
+  readonly hasZstd: boolean
+  readonly sizes: HashSizes
+  readonly readsOlder: boolean
+  readonly parents: readonly CacheStores[]
+  readonly #results: ResultCache
+  readonly #scoped = new LruCache<CacheStores>(SCOPES_MAX)
+
+  constructor({
+    instanceName,
+    cas,
+    isReadOnly,
+    maxBlobBytes,
+    kept,
+    hasZstd,
+    results,
+    readsOlder,
+    parents,
+  }: LayeredParts) {
+    this.instanceName = instanceName
+    this.ac = results.shared
+    this.cas = cas
+    this.isReadOnly = isReadOnly
+    this.maxBlobBytes = maxBlobBytes
+    this.kept = kept
+    this.hasZstd = hasZstd
+    this.readsOlder = readsOlder
+    this.sizes = new HashSizes({ ac: this.ac, cas, readsOlder })
+    this.parents = parents
+    this.#results = results
+  }
+
+  of(scope: Scope): CacheStores {
+    const known = this.#scoped.get(scope.name)
+    if (known !== undefined) return known
+    const ac = this.#results.own(scope)
+    const sizes = new HashSizes({ ac, cas: this.cas, readsOlder: false, maxKnown: SIZES_OF_SCOPE_MAX })
+    const { instanceName, cas, isReadOnly, maxBlobBytes, kept, hasZstd } = this
+    const ofAll = { instanceName, cas, isReadOnly, maxBlobBytes, kept, hasZstd }
+    const scoped: CacheStores = { ...ofAll, ac, sizes, readsOlder: false, parents: [], of: () => scoped }
+    this.#scoped.set(scope.name, scoped, 1)
+    return scoped
+  }
 }
 
 /** Bazel over HTTP may name any instance of its server. */

@@ -51,6 +51,7 @@ import { pageStores } from './page-stores.js'
 import { linkOfActions, ofPeople, openSite, pagesOf, WORKERS_ADDRESS } from './pages.js'
 import { processFacts } from './process-facts.js'
 import { needRestart } from './reload.js'
+import { parentsIn, ScopesOfStores } from './result-caches.js'
 import { type ServedServer, serviceThreadsOf, Threaded } from './service-threads.js'
 import { type Parts, resultsOf, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
 import { LentStoresByKey, leavesResultsTo, startWorker, type WorkerContext } from './workers.js'
@@ -181,6 +182,7 @@ const start = async (
     await Promise.all([uploads.close(), threaded?.endUploads()])
   })
   const instances = new Instances(config.instances, clock)
+  const scopes = new ScopesOfStores(config.security, { clock, log })
   const shared = {
     global: config.global,
     isIsolated: (instanceName: string) => instances.isIsolated(instanceName),
@@ -189,6 +191,8 @@ const start = async (
     keptBy: (names: readonly string[]) => keptSizes(names, config.stores, usages),
     hasHashClients: hashClientsOf(config),
     readsOlder: config.security === undefined,
+    scopes,
+    parentsOf: parentsIn(config.servers, config.instances),
     ac: viewsOf(stores, asKeyed),
     cas: viewsOf(stores, asCas),
     workersOf: (scheduler: string) => workerFacts(config, scheduler),

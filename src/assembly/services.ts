@@ -32,18 +32,18 @@ import type { ExecutionInstance, ExecutionOptions } from '../service/execution/i
 import type { LinkOf } from '../service/execution/operation-message.js'
 import { type ResultStores, StoredResults } from '../service/execution/results.js'
 import { executionService } from '../service/execution/service.js'
-import { foundByHash } from '../service/http-cache/hash-sizes.js'
 import type { CasInstance } from '../service/instance.js'
 import { operationsService } from '../service/operations/service.js'
 import { schedulerStateService } from '../service/scheduler-state/service.js'
 import { workerApiService } from '../service/worker-api/service.js'
 import type { KeptSizes } from '../store/contract/meter.js'
 import type { Store } from '../store/contract/store.js'
-import { withCompleteness } from '../store/kinds/completeness_checking/checking-store.js'
 import type { LentStores } from '../store/lent/server.js'
+import type { ResultCache } from '../store/scoped/result-cache.js'
 import { zstdFailure } from '../stream/compression/libzstd.js'
 import { assetServices } from './assets.js'
 import { chunkedBlobs } from './chunked-blobs.js'
+import { type ParentResults, resultCacheOf, type ScopesOfStores } from './result-caches.js'
 
 /** The parts that services of all servers of the process share. */
 export interface Parts {
@@ -59,6 +59,10 @@ export interface Parts {
    * them, so only if all callers have the same rights: without `security`.
    */
   readonly readsOlder: boolean
+  /** What branches keep in each action cache. */
+  readonly scopes: ScopesOfStores
+  /** The instances whose results an instance reads after its own, the nearest first. */
+  parentsOf(instanceName: string): readonly ParentResults[]
   /** The largest blob that clients may upload to an instance, if it has a limit. */
   maxBlobBytes(instanceName: string): number | undefined
   /** What the named stores keep; undefined if they keep nothing themselves. */
@@ -178,11 +182,16 @@ export const serviceNamesOf = ({ services }: ServerConfig): string[] => {
 const REAPI = 'build.bazel.remote.execution.v2'
 const SCHEDULER_STATE = 'remexec.scheduler.v1.SchedulerState'
 
+/** An action cache that a server serves, with the parts of it that only HTTP caches and workers need. */
+export interface ServedResults extends AcInstance {
+  readonly results: ResultCache
+}
+
 /** The action caches of a server's instances, with their CAS. */
 export const cachesOf = (
   server: ServerConfig,
   parts: Parts,
-): { readonly ac: ReadonlyMap<string, AcInstance>; readonly cas: ReadonlyMap<string, CasInstance> } =>
+): { readonly ac: ReadonlyMap<string, ServedResults>; readonly cas: ReadonlyMap<string, CasInstance> } =>
   instancesOf(server, parts)
 
 /** The instances of each service of a server. */
@@ -200,9 +209,10 @@ const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
     const served = casInstance(cas_store, instance)
     return { ...served, chunked: chunkedBlobs(chunking, instance, served.cas, parts) }
   })
-  const ac = mapValues(services.ac, ({ ac_store, read_only }, instance): AcInstance => {
+  const ac = mapValues(services.ac, ({ ac_store, read_only }, instance): ServedResults => {
     const { cas: outputs } = entryFor(cas, instance) ?? {}
-    return { ac: actionCache(ac_store, instance, outputs, parts), cas: outputs, digestFunctions, isReadOnly: read_only }
+    const results = resultCacheOf(ac_store, instance, outputs, parts)
+    return { results, cas: outputs, digestFunctions, isReadOnly: read_only }
   })
   const byteStream = mapValues(services.bytestream, (options, instance): ByteStreamInstance => {
     const { max_bytes_per_stream: maxReadChunkBytes, persist_stream_on_disconnect_timeout_s: parkedForS } = options
@@ -240,13 +250,10 @@ const executionInstance = (
   }
 }
 
-type StoreParts = Pick<Parts, 'ac' | 'cas' | 'trees' | 'viewOf' | 'hasHashClients' | 'readsOlder'>
-
-/** A named store as the action cache of an instance. Contains only results whose outputs are in its CAS. */
-const actionCache = (name: string, instance: string, cas: Store | undefined, parts: StoreParts): Store => {
-  const ac = withCompleteness(parts.viewOf(instance, parts.ac(name)), cas, parts.trees.ofActions)
-  return parts.hasHashClients(instance) ? foundByHash({ ac, cas, readsOlder: parts.readsOlder }) : ac
-}
+type StoreParts = Pick<
+  Parts,
+  'ac' | 'cas' | 'trees' | 'viewOf' | 'hasHashClients' | 'readsOlder' | 'scopes' | 'parentsOf'
+>
 
 const casOf = (name: string, instance: string, parts: StoreParts): Store => parts.viewOf(instance, parts.cas(name))
 
@@ -306,7 +313,7 @@ export const resultsOf = (
     return {
       instance,
       cas,
-      ac: actionCache(ac_store, instance, cas, parts),
+      results: resultCacheOf(ac_store, instance, cas, parts),
       isWrittenHere: !parts.workersOf(scheduler).writeResults,
     }
   }
@@ -316,7 +323,7 @@ export const resultsOf = (
     storesOf: (name) =>
       stores.find((instances) => instances.has(name))?.get(name) ??
       stores.map((instances) => entryFor(instances, name)).find((one) => one !== undefined),
-    ac: (name, { instance, cas }) => actionCache(name, instance, cas, parts),
+    ac: (name, { instance, cas }) => resultCacheOf(name, instance, cas, parts).shared,
     maxBytes: MAX_RESPONSE_BYTES,
     hasPages: servers.some(({ services }) => services.pages !== undefined),
     log: parts.log,

@@ -111,6 +111,7 @@ export class ServingThread {
     // A thread that carries everything does not load them.
     const { servicesOf } = await import('./services.js')
     const { Instances } = await import('./instances.js')
+    const { parentsIn, ScopesOfStores } = await import('./result-caches.js')
     const { ThreadFileStore } = await import('../store/kinds/filesystem/thread-store.js')
     for (const [path, data] of shares) {
       const owner = this.#owner.ofStore(path)
@@ -143,6 +144,12 @@ export class ServingThread {
       // HTTP caches are the owner's.
       keptBy: () => undefined,
       readsOlder: false,
+      // Callers with a scope are the owner's.
+      scopes: new ScopesOfStores(undefined, { clock, log }),
+      parentsOf: parentsIn(
+        servers.map(({ server }) => server),
+        ofInstances,
+      ),
       ac: named(asKeyed),
       cas: named(asCas),
       scheduler: notHere,

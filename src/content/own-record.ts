@@ -14,6 +14,7 @@ export interface OwnRecord {
   /** Content without which there is no record, all of one function. */
   readonly blobs?: readonly Digest[]
   readonly rootDirectories?: readonly Digest[]
+  readonly trees?: readonly Digest[]
   readonly content?: Buffer
   readonly details?: Buffer
 }
@@ -28,12 +29,14 @@ const MAX_HEAD_BYTES = 6
 
 /** The bytes to store under `key`. Most records are a short content only: those are written without the codec, which takes 4 us. */
 export const encodeRecord = (key: Digest, record: OwnRecord): Buffer => {
-  const { blobs = [], rootDirectories = [], content = NOTHING, details = NOTHING } = record
-  if (blobs.length + rootDirectories.length + details.length === 0) return encodeContent(key, content)
-  const digestFunction = [...blobs, ...rootDirectories][0]?.function.value ?? 0
+  const { blobs = [], rootDirectories = [], trees = [], content = NOTHING, details = NOTHING } = record
+  const referenced = [...blobs, ...rootDirectories, ...trees]
+  if (referenced.length + details.length === 0) return encodeContent(key, content)
+  const digestFunction = referenced[0]?.function.value ?? 0
   const message = recordCodec.encode({
     blobs: blobs.map((digest) => digest.toMessage()),
     rootDirectories: rootDirectories.map((digest) => digest.toMessage()),
+    trees: trees.map((digest) => digest.toMessage()),
     ...{ digestFunction, content, details },
   })
   return Buffer.concat([magicOf(key), message])
@@ -53,8 +56,8 @@ export const decodeRecord = (key: Digest, bytes: Buffer): Required<OwnRecord> =>
 export const referencedByRecord = (key: Digest, bytes: Buffer): ReferencedBlobs => {
   const encoded = unwrapped(key, bytes)
   if (encoded.length === 0 || onlyContent(encoded) !== undefined) return NO_REFERENCES
-  const { blobs, rootDirectories } = referencesOf(recordCodec.decode(encoded))
-  return { blobs: DigestBatch.of(blobs), trees: [], rootDirectories }
+  const { blobs, trees, rootDirectories } = referencesOf(recordCodec.decode(encoded))
+  return { blobs: DigestBatch.of(blobs), trees, rootDirectories }
 }
 
 const magicOf = ({ function: { value } }: Digest): Buffer => Buffer.from([...MAGIC, value, VERSION])
@@ -84,13 +87,13 @@ const onlyContent = (encoded: Buffer): Buffer | undefined => {
   return encoded.subarray(fields.from, fields.to)
 }
 
-const referencesOf = ({ blobs, rootDirectories, digestFunction: value }: RecordMessage) => {
+const referencesOf = ({ blobs, rootDirectories, trees, digestFunction: value }: RecordMessage) => {
   // Not a kind of key: content has the digests of clients.
   const digestFunction = Object.values(digestFunctions).find((one) => one.value === value) ?? digestFunctions.SHA256
   const parsed = (messages: readonly DigestMessage[]): Digest[] => Digest.parseAll(messages, digestFunction, 'a record')
-  return { blobs: parsed(blobs), rootDirectories: parsed(rootDirectories) }
+  return { blobs: parsed(blobs), rootDirectories: parsed(rootDirectories), trees: parsed(trees) }
 }
 
 const NOTHING = Buffer.alloc(0)
-const NO_RECORD: Required<OwnRecord> = { blobs: [], rootDirectories: [], content: NOTHING, details: NOTHING }
+const NO_RECORD: Required<OwnRecord> = { blobs: [], rootDirectories: [], trees: [], content: NOTHING, details: NOTHING }
 const NO_REFERENCES: ReferencedBlobs = { blobs: DigestBatch.of([]), trees: [], rootDirectories: [] }

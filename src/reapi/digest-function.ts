@@ -20,7 +20,7 @@ export type DigestFunctionName = 'SHA256' | 'SHA1' | 'MD5' | 'SHA384' | 'SHA512'
  * function in a key, and function, hash and size together are the identity of a digest in every store. No request is
  * resolved to a kind, so no digest of a client, over any protocol, is such a key.
  */
-export type KeyKindName = 'HTTP_ENTRY' | 'HASH_SIZE' | 'ASSET' | 'CHUNK_LIST'
+export type KeyKindName = 'HTTP_ENTRY' | 'HASH_SIZE' | 'ASSET' | 'CHUNK_LIST' | 'SCOPED' | 'SCOPE'
 
 export interface DigestFunction {
   readonly name: DigestFunctionName | KeyKindName
@@ -158,6 +158,10 @@ export const keyKinds: Readonly<Record<KeyKindName, DigestFunction>> = {
   HASH_SIZE: native('HASH_SIZE', 242, 64, 'sha256'),
   ASSET: native('ASSET', 243, 64, 'sha256'),
   CHUNK_LIST: native('CHUNK_LIST', 244, 64, 'sha256'),
+  /** What a caller with a scope wrote: a result, or an entry of another kind. */
+  SCOPED: native('SCOPED', 245, 64, 'sha256'),
+  /** What is known of a scope, and of callers whose results count no more. */
+  SCOPE: native('SCOPE', 246, 64, 'sha256'),
 }
 
 export const isKeyKind = ({ value }: DigestFunction): boolean => value >= LEAST_KEY_KIND

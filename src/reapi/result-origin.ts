@@ -13,6 +13,10 @@ export interface ResultOrigin {
   /** Empty if a client uploaded the result. */
   readonly workerId?: string
   readonly workerIdentity?: string
+  /** Of the caller; empty if it is trusted. */
+  readonly scope?: string
+  /** Whether the run could change nothing but its outputs, and had no network. */
+  readonly isConfined?: boolean
 }
 
 export const packedOrigin = (origin: ResultOrigin): { readonly typeUrl: string; readonly value: Buffer } =>

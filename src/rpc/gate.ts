@@ -1,4 +1,5 @@
 import type { X509Certificate } from 'node:crypto'
+import type { Scope } from './scope.js'
 
 /** The permissions. All but `work` apply to an instance. */
 export type Permission = 'read_cas' | 'write_cas' | 'read_ac' | 'write_ac' | 'execute' | 'push' | 'work' | 'administer'
@@ -33,6 +34,8 @@ export interface Visitor {
   /** Whether this caller may see the recorded callers in the results of an instance. */
   maySeeOrigins(instanceName: string): boolean
   may(permission: Permission, instanceName: string): boolean
+  /** Where the caller writes in an instance; undefined for a trusted caller, which writes what everybody reads. */
+  scopeIn(instanceName: string): Scope | undefined
   /**
    * Throws UNAUTHENTICATED or PERMISSION_DENIED unless the caller has the permission in the instance. For requests over
    * HTTP; `check` is for methods of gRPC.

@@ -30,6 +30,8 @@ export interface ExecutionRequest {
   readonly trace?: TraceContext | undefined
   /** The client's REAPI RequestMetadata, encoded as received. */
   readonly metadata?: Buffer | undefined
+  /** Name of the caller's scope; absent for a trusted caller. Its result is for everybody only if the run was confined. */
+  readonly scope?: string | undefined
   /** The caller's identity, if results must record it. */
   readonly identity?: string | undefined
   /** Why the action cannot run. The operation completes with this error at once. */
@@ -111,4 +113,6 @@ export interface WorkerOffer {
   readonly maxWaitingAttempts?: number
   /** Why the worker can run nothing now; empty while it is fine. */
   readonly sick?: string
+  /** Whether its actions can change nothing but their outputs, and have no network. */
+  readonly isConfined?: boolean
 }

@@ -74,9 +74,20 @@ export interface ActionResults {
   /** A cached result; undefined for none. Never rejects: a failing action cache costs a run. */
   find(request: ExecutionRequest): Promise<ActionResult | undefined>
 
-  /** Caches a worker's response if that is allowed, and returns the response for clients. Never rejects. */
-  keep(request: ExecutionRequest, response: ExecuteResponse): Promise<ExecuteResponse>
+  /**
+   * Caches a worker's response if that is allowed, and returns the response for clients. The result of a caller with a scope is
+   * for everybody only if the run `isConfined`. Never rejects.
+   */
+  keep(request: ExecutionRequest, response: ExecuteResponse, run: RunFacts): Promise<ExecuteResponse>
 }
+
+/** How an attempt ran, as its worker says. */
+export interface RunFacts {
+  /** With no network and no way to change anything but its outputs, from verified inputs out of the CAS. */
+  readonly isConfined: boolean
+}
+
+export const UNCONFINED: RunFacts = { isConfined: false }
 
 /** The queue and the workers of a scheduler in another process. */
 export interface QueueElsewhere {
@@ -217,7 +228,7 @@ export interface WorkerSession {
   keepAlive(): void
   /** `stage`: fetching inputs 1, running 2, uploading outputs 3. */
   progress(attemptId: string, stage: number): void
-  report(attemptId: string, response: ExecuteResponse): void
+  report(attemptId: string, response: ExecuteResponse, run?: RunFacts): void
   workerError(attemptId: string, error: StatusError): void
   refuse(attemptId: string, error: StatusError): void
   /** The worker had no free slot in time and did not start the attempt. */

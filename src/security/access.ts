@@ -94,7 +94,7 @@ export const whoFits = ({ anonymous, names, groups, claims, by }: Who): ((identi
     claimFits.every(({ claim, fits }) => valuesOf(identity.claims?.[claim]).some(fits))
 }
 
-const valuesOf = (claim: unknown): readonly string[] =>
+export const valuesOf = (claim: unknown): readonly string[] =>
   [claim]
     .flat()
     .filter((value) => ['string', 'number', 'boolean'].includes(typeof value))

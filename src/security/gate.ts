@@ -3,16 +3,19 @@ import { codeName, StatusError } from '../base/status-error.js'
 import type { SecurityOptions } from '../config/config.js'
 import type { Caller, Gate, PageRequest, Permission, RequestCheck, Visitor } from '../rpc/gate.js'
 import type { Service } from '../rpc/rpc.js'
+import type { Scope } from '../rpc/scope.js'
 import type { AccessRules, Rights } from './access.js'
 import type { AuditEntry, AuditRecords } from './audit-log.js'
 import { ANONYMOUS, describe, type Identity } from './identity/identity.js'
 import type { IdentitySources } from './identity/sources.js'
 import { type InstanceRule, type MethodRule, methodRules } from './methods.js'
 import type { RequestLimits } from './request-limits.js'
+import type { ScopeRules } from './scopes.js'
 
 export interface GateParts {
   readonly sources: IdentitySources
   readonly rules: AccessRules
+  readonly scopes: ScopeRules
   /** The services of the server, with the names of their instances. */
   readonly services: readonly Service[]
   readonly limits?: RequestLimits
@@ -41,6 +44,7 @@ const PERMISSIONS: readonly Permission[] = [
 export class SecurityGate implements Gate {
   readonly #sources: IdentitySources
   readonly #rules: AccessRules
+  readonly #scopes: ScopeRules
   readonly #served: ServedInstances
   readonly #limits: RequestLimits | undefined
   readonly #audit: AuditRecords | undefined
@@ -49,12 +53,13 @@ export class SecurityGate implements Gate {
   readonly #visitors = new WeakMap<Identity, KnownVisitor>()
 
   constructor(parts: GateParts) {
-    const { sources, rules, limits, audit, services, scheduler, callersInResults = 'administrators' } = parts
+    const { sources, rules, scopes, limits, audit, services, scheduler, callersInResults = 'administrators' } = parts
     this.#callersInResults = callersInResults
     this.#sources = sources
     this.#limits = limits
     this.#audit = audit
     this.#rules = rules
+    this.#scopes = scopes
     for (const path of services.flatMap(pathsOf)) ruleOf(path)
     this.#served = new ServedInstances(services)
     this.#scheduler = scheduler
@@ -111,8 +116,10 @@ export class SecurityGate implements Gate {
     this.#audited(about, () => {
       this.#limits?.take(identity, peer)
       if (rule.kind === 'operate' && !visitor.rights.administers) throw visitor.denied('administer')
-      if (rule.kind !== 'work' || visitor.rights.mayWorkFor(scheduler)) return
-      throw visitor.denied(`work for scheduler ${JSON.stringify(scheduler)}`)
+      if (rule.kind !== 'work') return
+      if (!visitor.rights.mayWorkFor(scheduler)) throw visitor.denied(`work for scheduler ${JSON.stringify(scheduler)}`)
+      // A worker reports the results of every caller.
+      if (!this.#scopes.isTrusted(identity)) throw visitor.denied('work, because it has a scope (security.scopes)')
     })
     if (rule.kind === 'work') this.#audit?.record(about)
     return visitor
@@ -145,6 +152,7 @@ export class SecurityGate implements Gate {
     if (known !== undefined) return known
     const visitor = new KnownVisitor(identity, {
       rights: this.#rules.rightsOf(identity),
+      scopeIn: (instanceName) => this.#scopes.scopeOf(identity, instanceName),
       served: this.#served,
       audit: this.#audit,
       callersInResults: this.#callersInResults,
@@ -178,6 +186,7 @@ const UNASKED: Visitor = {
   nameInResults: undefined,
   isOperator: false,
   may: () => false,
+  scopeIn: () => undefined,
   maySeeOrigins: () => false,
   demand: () => {
     throw new StatusError('UNAUTHENTICATED', 'the caller of an open method is not identified')
@@ -187,6 +196,7 @@ const UNASKED: Visitor = {
 
 interface VisitorParts {
   readonly rights: Rights
+  readonly scopeIn: (instanceName: string) => Scope | undefined
   readonly served: ServedInstances
   readonly audit: AuditRecords | undefined
   readonly callersInResults: CallersInResults
@@ -196,11 +206,14 @@ class KnownVisitor implements Visitor {
   readonly identity: string
   readonly rights: Rights
   readonly #isAnonymous: boolean
+  readonly #scopeIn: (instanceName: string) => Scope | undefined
+  readonly #scopes = new Map<string, Scope | undefined>()
   readonly #served: ServedInstances
   readonly #audit: AuditRecords | undefined
   readonly #callersInResults: CallersInResults
 
-  constructor(identity: Identity, { rights, served, audit, callersInResults }: VisitorParts) {
+  constructor(identity: Identity, { rights, scopeIn, served, audit, callersInResults }: VisitorParts) {
+    this.#scopeIn = scopeIn
     this.#audit = audit
     this.#callersInResults = callersInResults
     this.identity = describe(identity)
@@ -211,6 +224,14 @@ class KnownVisitor implements Visitor {
 
   may(permission: Permission, instanceName: string): boolean {
     return this.rights.mayIn(instanceName, permission)
+  }
+
+  scopeIn(instanceName: string): Scope | undefined {
+    const known = this.#scopes.get(instanceName)
+    if (known !== undefined || this.#scopes.has(instanceName)) return known
+    const scope = this.#scopeIn(instanceName)
+    if (this.#scopes.size < MAX_KNOWN_INSTANCES) this.#scopes.set(instanceName, scope)
+    return scope
   }
 
   demand(permission: Permission, instanceName: string, request: PageRequest, peer: string): void {
@@ -273,6 +294,9 @@ class KnownVisitor implements Visitor {
     return new StatusError('INVALID_ARGUMENT', message)
   }
 }
+
+/** Clients choose the names. */
+const MAX_KNOWN_INSTANCES = 1000
 
 const shown = (name: string): string => JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name)
 

@@ -29,6 +29,7 @@ import { IdentitySources } from './identity/sources.js'
 import { newToken, readTokens, type Tokens, tokensOf } from './identity/tokens.js'
 import type { Verified, VerifiedCredentials } from './identity/verified-credentials.js'
 import { RequestLimits } from './request-limits.js'
+import { ScopeRules } from './scopes.js'
 import type { GateShare, VerifiedKind } from './thread-gate.js'
 
 export interface SecurityParts {
@@ -94,11 +95,11 @@ export class Security {
   /** What service threads need to admit callers themselves. */
   get threadShare(): GateShare {
     const { options, tokens, credentials } = this.#rules
-    const { identity, access, request_limits: limits, callers_in_results: callersInResults } = options
+    const { identity, access, scopes, request_limits: limits, callers_in_results: callersInResults } = options
     const { identity_header: header, client_certificates: certificates } = identity
     const verified = { jwt: credentials.jwt?.all ?? [], passwords: credentials.passwords?.all ?? [] }
     const audit = this.#audit?.share
-    return { header, certificates, tokens: tokens(), verified, access, limits, callersInResults, audit }
+    return { header, certificates, tokens: tokens(), verified, access, scopes, limits, callersInResults, audit }
   }
 
   /** Records what a service thread has asked its gate. */
@@ -118,8 +119,8 @@ export class Security {
   }
 
   #gateOf(server: GatedServer): Gate {
-    const { sources, access, limits, callersInResults } = this.#rules
-    return new SecurityGate({ sources, rules: access, limits, audit: this.#audit, callersInResults, ...server })
+    const { sources, access, scopes, limits, callersInResults } = this.#rules
+    return new SecurityGate({ sources, rules: access, scopes, limits, audit: this.#audit, callersInResults, ...server })
   }
 }
 
@@ -133,6 +134,7 @@ interface Rules {
   readonly tokens: () => readonly Tokens[]
   readonly credentials: Readonly<Partial<Record<VerifiedKind, VerifiedCredentials>>>
   readonly access: AccessRules
+  readonly scopes: ScopeRules
   readonly limits: RequestLimits
   readonly callersInResults: CallersInResults
   readonly oidc: KnownOidc | undefined
@@ -164,7 +166,7 @@ const rulesOf = async (
   parts: WatchingParts,
   before?: Rules,
 ): Promise<Rules> => {
-  const { identity, access, request_limits, callers_in_results: callersInResults } = options
+  const { identity, access, scopes, request_limits, callers_in_results: callersInResults } = options
   const resources = new Resources(parts.log)
   try {
     const oidc = await oidcOf(identity.oidc, parts, before?.oidc)
@@ -172,6 +174,7 @@ const rulesOf = async (
       ...{ options, oidc },
       ...(await sourcesOf(identity, internalWorkerToken, oidc?.login, { ...parts, resources })),
       access: new AccessRules(access),
+      scopes: new ScopeRules(scopes),
       limits: new RequestLimits(request_limits, parts.clock),
       ...{ callersInResults, resources },
     }

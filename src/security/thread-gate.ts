@@ -11,6 +11,7 @@ import { IdentitySources } from './identity/sources.js'
 import type { Tokens } from './identity/tokens.js'
 import { type Verified, VerifiedCredentials } from './identity/verified-credentials.js'
 import { RequestLimits } from './request-limits.js'
+import { ScopeRules } from './scopes.js'
 
 /** What only the owner can check. */
 export type VerifiedKind = 'jwt' | 'passwords'
@@ -23,6 +24,7 @@ export interface GateShare {
   /** JWTs and passwords that the owner has checked so far. */
   readonly verified: Readonly<Record<VerifiedKind, readonly Verified[]>>
   readonly access: SecurityOptions['access']
+  readonly scopes: Pick<SecurityOptions['scopes'], 'rules'>
   readonly limits: SecurityOptions['request_limits']
   readonly callersInResults: CallersInResults
   readonly audit: Pick<AuditLogOptions, 'calls'> | undefined
@@ -43,20 +45,22 @@ interface ThreadGateParts {
 
 /**
  * Callers whom a service thread can identify by what it was sent: by token, by certificate, by the header of a proxy, as
- * anonymous, or by a JWT or a password that the owner has checked before. Sessions have state in one place, and so have limits
- * of requests; wrong credentials count towards such a limit. Those callers are the owner's.
+ * anonymous, or by a JWT or a password that the owner has checked before. Sessions have state in one place, and so have scopes
+ * and limits of requests; wrong credentials count towards such a limit. Those callers are the owner's.
  */
 export class KnownCallers {
   readonly share: GateShare
   readonly rules: AccessRules
+  readonly scopes: ScopeRules
   readonly sources: IdentitySources
   readonly #limits: RequestLimits
   readonly #verified: Readonly<Record<VerifiedKind, VerifiedCredentials>>
 
   constructor(share: GateShare, clock: Clock) {
-    const { header, certificates, tokens, access, limits } = share
+    const { header, certificates, tokens, access, scopes, limits } = share
     this.share = share
     this.rules = new AccessRules(access)
+    this.scopes = new ScopeRules(scopes)
     this.#limits = new RequestLimits(limits, clock)
     const { jwt, passwords } = share.verified
     this.#verified = { jwt: verifiedOf(jwt, clock), passwords: verifiedOf(passwords, clock) }
@@ -77,7 +81,8 @@ export class KnownCallers {
   has(caller: Caller): boolean {
     try {
       const identity = this.sources.identify(caller)
-      return !(identity instanceof Promise) && !this.#limits.limits(identity)
+      // What a scope keeps is counted in one place, by the owner.
+      return !(identity instanceof Promise) && !this.#limits.limits(identity) && this.scopes.isTrusted(identity)
     } catch {
       // The owner refuses it, or knows it.
       return false
@@ -99,7 +104,7 @@ export class KnownCallersGate extends SecurityGate implements ThreadGate {
   readonly #callers: KnownCallers
 
   constructor({ callers, served, audit }: ThreadGateParts) {
-    const { share, sources, rules } = callers
+    const { share, sources, rules, scopes } = callers
     const { audit: audited, callersInResults } = share
     const services = [...served].map(([name, instances]) => ({
       name,
@@ -109,7 +114,7 @@ export class KnownCallersGate extends SecurityGate implements ThreadGate {
       if (audited !== undefined && isRecorded(entry, audited)) audit.record(entry)
     }
     super({
-      ...{ sources, rules, services, callersInResults, scheduler: undefined },
+      ...{ sources, rules, scopes, services, callersInResults, scheduler: undefined },
       ...(audited && { audit: { record } }),
     })
     this.#callers = callers

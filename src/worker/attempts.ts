@@ -197,13 +197,24 @@ export class Attempts {
   }
 
   async #outcome(start: Start, held: Held): Promise<AttemptOutcome> {
-    const { attemptId, instanceName, isolated, properties, queuedTimestamp, traceparent, tracestate, origin, action } =
-      start
+    const {
+      attemptId,
+      instanceName,
+      isolated,
+      properties,
+      queuedTimestamp,
+      traceparent,
+      tracestate,
+      origin,
+      action,
+      scope,
+    } = start
     try {
       return await this.#options.run({
         attemptId,
         instanceName,
         isIsolated: isolated,
+        scope: scope?.name ?? '',
         properties,
         actionDigest: digestOf(start),
         actionBytes: action.length === 0 ? undefined : action,

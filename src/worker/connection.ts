@@ -27,7 +27,10 @@ export interface ConnectionOptions {
   readonly timeoutMs: number
   /** The worker's name and properties; called before each connection. */
   readonly describe: () => Promise<
-    Pick<Hello, 'name' | 'properties' | 'maxInflightAttempts' | 'maxWaitingAttempts' | 'storeKey'>
+    Pick<
+      Hello,
+      'name' | 'properties' | 'maxInflightAttempts' | 'maxWaitingAttempts' | 'storeKey' | 'confined' | 'knowsScopes'
+    >
   >
   /** Attempts that run or are not acknowledged; called when the Hello is sent. */
   readonly attempts: () => readonly Start[]

@@ -201,7 +201,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
         properties,
         maxInflightAttempts: options.max_inflight_tasks,
         maxWaitingAttempts: MAX_WAITING,
-        sick: toldSick,
+        ...{ sick: toldSick, confined: sandbox?.isConfining === true, knowsScopes: true },
         ...('key' in parts.stores && { storeKey: parts.stores.key }),
       }
     },

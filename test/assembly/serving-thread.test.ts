@@ -20,6 +20,7 @@ const { config } = parseConfig(
 const shareOf = (token: string): GateShare => ({
   ...{ header: undefined, certificates: undefined, access: undefined, limits: [], audit: undefined },
   ...{
+    scopes: { rules: [] },
     callersInResults: 'administrators',
     verified: { jwt: [], passwords: [] },
     tokens: [new Map([[hashOf(token), { kind: 'token', name: token, groups: [] }]])],

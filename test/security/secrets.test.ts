@@ -46,7 +46,7 @@ t.test('tokens are unique, and one without groups is a line of two words', async
     const print = (some: string): void => {
       text += some
     }
-    t.equal(tokenCommand('ann', [], print), 0)
+    t.equal(tokenCommand('ann', { groups: [], scope: undefined }, print), 0)
     return text
   })
   t.equal(new Set(printed).size, 100)

@@ -177,11 +177,11 @@ t.test('callers, instances and methods are judged the same with one thread and w
 t.test('a thread admits callers by token, proxy and certificate, and leaves all others to the owner', (t) => {
   const { security } = configOf(t.testdirName, 2, SECURITY)
   if (security === undefined) throw new Error('there is access control')
-  const { identity, access, request_limits: limits, callers_in_results: callersInResults } = security
+  const { identity, access, scopes, request_limits: limits, callers_in_results: callersInResults } = security
   const tokens = [
     new Map(identity.tokens.map(({ name, sha256: key, groups }) => [key, { kind: 'token', name, groups }])),
   ]
-  const share = { header: identity.identity_header, certificates: undefined, access, limits, callersInResults }
+  const share = { header: identity.identity_header, certificates: undefined, access, scopes, limits, callersInResults }
   const verified = { jwt: [], passwords: [] }
   const callers = new KnownCallers({ ...share, verified, tokens: tokens as never, audit: undefined }, new ManualClock())
   const known = (): readonly string[] =>

@@ -428,7 +428,13 @@ t.test('a result whose directory trees hold another content is a miss, and its b
 
 t.test('an entry without outputs inside is sent as it is stored, without them otherwise', async (t) => {
   const ac = await memoryStore()
-  const instance = { cas: asCas(await memoryStore()), ac, digestFunctions: [action.digest.function], isReadOnly: false }
+  const results = { of: () => ac }
+  const instance = {
+    cas: asCas(await memoryStore()),
+    results,
+    digestFunctions: [action.digest.function],
+    isReadOnly: false,
+  }
   const get = getActionResult({ instances: new Map([['', instance]]), maxResponseBytes: MIB })
   const noHints = { inlineStdout: false, inlineStderr: false, inlineOutputFiles: [] }
   const request = { instanceName: '', actionDigest: action.digest.toMessage(), digestFunction: 1, ...noHints }

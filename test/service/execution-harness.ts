@@ -23,6 +23,7 @@ import { workerApiService } from '../../src/service/worker-api/service.js'
 import { ACKNOWLEDGE_WITHIN_MS } from '../../src/service/worker-api/stream-link.js'
 import type { Store } from '../../src/store/contract/store.js'
 import { withCompleteness } from '../../src/store/kinds/completeness_checking/checking-store.js'
+import { ResultCache } from '../../src/store/scoped/result-cache.js'
 import { asCas } from '../../src/store/view/cas.js'
 import { asKeyed } from '../../src/store/view/keyed.js'
 import { defaultSettings } from '../scheduler/settings.js'
@@ -189,7 +190,7 @@ export interface ExecutionServer {
 }
 
 /** An instance and the stores of its results. */
-type ServedInstance = ExecutionInstance & ResultStores
+type ServedInstance = ExecutionInstance & ResultStores & { readonly ac: Store }
 
 export interface ExecutionServeOptions {
   readonly settings?: Partial<SimpleSettings>
@@ -223,7 +224,9 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
     const [cas, ac] = [asCas(await memoryStore(clock)), await memoryStore(clock)]
     const base = { cas, ac, scheduler, digestFunctions, maxTimeoutMs: 3_600_000, isWrittenHere: true, instance: name }
     const instance = { ...base, ...options.instance }
-    instances.set(name, { ...instance, ac: withCompleteness(asKeyed(instance.ac), instance.cas, trees) })
+    const shared = withCompleteness(asKeyed(instance.ac), instance.cas, trees)
+    const results = new ResultCache({ shared, own: () => never('a scope'), parents: [] })
+    instances.set(name, { ...instance, ac: shared, results })
   }
   const first = instances.get(options.instances?.[0] ?? '')
   if (first === undefined) throw new Error('no instance')

@@ -112,7 +112,7 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
       parkedForMs,
     })
     const complete = withCompleteness(asKeyed(ac), cas, new DirectoryTrees(options.trees))
-    acInstances.set(name, { ac: complete, cas, digestFunctions, isReadOnly })
+    acInstances.set(name, { results: { of: () => complete }, cas, digestFunctions, isReadOnly })
     const execution = hasExecution ? { minPriority: -100, maxPriority: 100, nodeProperties: [] } : undefined
     const chunking = setting.chunked?.chunking
     const limits = { maxBatchBytes, maxBlobBytes: undefined }

@@ -1530,7 +1530,7 @@ export interface HttpCacheServiceOptions {
    */
   readonly instance_name: string
   /**
-   * Where callers write that may not write to `instance_name`, and may write to this instance: builds of pull requests. They read it first, then `instance_name`. Callers that may write to `instance_name` never read it, so an untrusted build cannot change what others get (CVE-2025-36852). Needs `security`.
+   * A shorthand of `security.scopes` for this cache: callers that may write to this instance and not to `instance_name` are in a scope of its name. They read their own entries first, then those of `instance_name`, and callers that may write to `instance_name` never read theirs (CVE-2025-36852). Needs `security`.
    */
   readonly overlay_instance_name?: string
   /**
@@ -1844,6 +1844,10 @@ export interface InstanceOptions {
    */
   readonly isolate: boolean
   /**
+   * An instance whose results and entries are read where this one has none, and which this one never changes: an instance for each branch, as `pr-17` with the parent `main`. Both need the same `cas_store`, and neither is isolated.
+   */
+  readonly parent?: string
+  /**
    * Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.
    */
   readonly max_stored_bytes?: number
@@ -1869,6 +1873,10 @@ export interface SecurityOptions {
    * The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.
    */
   readonly access?: readonly AccessRule[]
+  /**
+   * Which callers write apart: builds of branches and pull requests, which everybody who may open one controls. A caller with a scope reads its own results and entries first, then those of the instance, and writes only its own; a caller without one is trusted. docs/branches.md explains it.
+   */
+  readonly scopes: ScopeOptions
   /**
    * Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.
    */
@@ -1896,7 +1904,7 @@ export interface IdentitySources {
    */
   readonly tokens: readonly AccessToken[]
   /**
-   * File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.
+   * File with more tokens: one line `NAME SHA256 [GROUP,GROUP...] [scope=SCOPE]` each. A changed file is read again within 5 seconds.
    */
   readonly tokens_file?: string
   /**
@@ -1948,6 +1956,10 @@ export interface AccessToken {
    * The groups of the caller.
    */
   readonly groups: readonly string[]
+  /**
+   * The scope of the caller in every instance, in place of the rules of `scopes`.
+   */
+  readonly scope?: string
 }
 
 export interface JwtIssuer {
@@ -2046,6 +2058,59 @@ export interface AccessRule {
    * The schedulers for which it may `work`, as patterns.
    */
   readonly schedulers: readonly string[]
+  /**
+   * Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.
+   */
+  readonly anonymous: boolean
+  /**
+   * Callers whose name matches one of these patterns.
+   */
+  readonly names?: readonly string[]
+  /**
+   * Callers with a group that matches one of these patterns.
+   */
+  readonly groups?: readonly string[]
+  /**
+   * Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.
+   */
+  readonly claims?: ReadonlyMap<string, string>
+  /**
+   * Callers identified by one of these sources, because several can issue the same name.
+   */
+  readonly by?: readonly ('header' | 'token' | 'jwt' | 'basic' | 'certificate')[]
+}
+
+/**
+ * Which callers write apart: builds of branches and pull requests, which everybody who may open one controls. A caller with a scope reads its own results and entries first, then those of the instance, and writes only its own; a caller without one is trusted. docs/branches.md explains it.
+ */
+export interface ScopeOptions {
+  /**
+   * The first rule that is for a caller and an instance gives its scope. A caller that no rule is for is trusted.
+   */
+  readonly rules: readonly ScopeRule[]
+  /**
+   * The most bytes that one scope keeps in an action cache: its results and entries, and the files that they name. Above that its own least recently used results and entries are removed; nothing is refused.
+   */
+  readonly max_bytes: number
+  /**
+   * A scope that nothing used for so many days is given back: it begins empty when its caller comes again.
+   */
+  readonly scope_days: number
+}
+
+export interface ScopeRule {
+  /**
+   * The scope. `{claims.NAME}` stands for a claim of the JWT, `{name}` for the name of the caller, `{instance}` for the instance that it names. A caller without the claim gets a scope of its own. An empty text: the caller is trusted.
+   */
+  readonly scope: string
+  /**
+   * Claims by which a JWT is trusted in spite of this rule: all of them must match, as in `claims`.
+   */
+  readonly unless?: ReadonlyMap<string, string>
+  /**
+   * The instances, as patterns: `*` stands for any text.
+   */
+  readonly instances: readonly string[]
   /**
    * Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.
    */

@@ -13384,7 +13384,7 @@ return errors === 0;
 }
 validate257.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema115 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/http_cache.json","title":"http_cache","description":"A cache of a build tool over HTTP, on the port of the server. Its entries are in the action cache of an instance, under keys that no client can name, and its files are blobs in the CAS of that instance, so they are evicted, isolated, replicated and counted like those. Entries of different paths never meet.","type":"object","properties":{"path":{"description":"Where it begins: the key of the object form; starts with a slash. The address for the tool is the address of the server with this path. Another path is another, empty cache.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"kind":{"description":"The tool. `bazel`: Bazel's HTTP cache with the additions of bazel-remote, and moon; results and blobs are those of gRPC, so `path` is not part of their names. `ccache`: all its layouts, versions 4.4 and later. `gradle`: HttpBuildCache. `turborepo`: the path is TURBO_API. `nx`: the path is NX_SELF_HOSTED_REMOTE_CACHE_SERVER. `webdav`: sccache. `go`: HTTP helpers of GOCACHEPROG. `maven`: the build cache extension. `opaque`: any tool that puts and gets files under names: Please, Metro, Rush.","type":"string","enum":["bazel","ccache","gradle","turborepo","nx","webdav","go","maven","opaque"]},"instance_name":{"description":"The instance that has its entries. The server must have `cas` for it.","type":"string","default":"","x-instance":true},"overlay_instance_name":{"description":"Where callers write that may not write to `instance_name`, and may write to this instance: builds of pull requests. They read it first, then `instance_name`. Callers that may write to `instance_name` never read it, so an untrusted build cannot change what others get (CVE-2025-36852). Needs `security`.","type":"string","x-instance":true},"max_size":{"description":"The largest file. A larger one is refused with 413, before its content is read if its length is known; Nx gets 409, because it ends with an error after 413. Left out: as large as the store and `max_blob_size` of the instance allow.","type":["integer","string"],"x-value":"size","minimum":1},"overwrite":{"description":"Which upload of a key stays: the last, or the first. With `first` a later upload is accepted and dropped; Nx gets 409, as its specification says.","type":"string","enum":["last","first"],"default":"last"},"read_only":{"description":"Refuse all uploads.","type":["boolean","string"],"x-value":"bool","default":false},"on_fault":{"description":"What a download gets if a store fails: the `error`, or a `miss`. Nx ends with an error after any other answer than a hit or a miss, and sccache does not start.","type":"string","enum":["error","miss"],"default":"miss"}},"additionalProperties":false,"required":["kind"]};
+const schema115 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/http_cache.json","title":"http_cache","description":"A cache of a build tool over HTTP, on the port of the server. Its entries are in the action cache of an instance, under keys that no client can name, and its files are blobs in the CAS of that instance, so they are evicted, isolated, replicated and counted like those. Entries of different paths never meet.","type":"object","properties":{"path":{"description":"Where it begins: the key of the object form; starts with a slash. The address for the tool is the address of the server with this path. Another path is another, empty cache.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"kind":{"description":"The tool. `bazel`: Bazel's HTTP cache with the additions of bazel-remote, and moon; results and blobs are those of gRPC, so `path` is not part of their names. `ccache`: all its layouts, versions 4.4 and later. `gradle`: HttpBuildCache. `turborepo`: the path is TURBO_API. `nx`: the path is NX_SELF_HOSTED_REMOTE_CACHE_SERVER. `webdav`: sccache. `go`: HTTP helpers of GOCACHEPROG. `maven`: the build cache extension. `opaque`: any tool that puts and gets files under names: Please, Metro, Rush.","type":"string","enum":["bazel","ccache","gradle","turborepo","nx","webdav","go","maven","opaque"]},"instance_name":{"description":"The instance that has its entries. The server must have `cas` for it.","type":"string","default":"","x-instance":true},"overlay_instance_name":{"description":"A shorthand of `security.scopes` for this cache: callers that may write to this instance and not to `instance_name` are in a scope of its name. They read their own entries first, then those of `instance_name`, and callers that may write to `instance_name` never read theirs (CVE-2025-36852). Needs `security`.","type":"string","x-instance":true},"max_size":{"description":"The largest file. A larger one is refused with 413, before its content is read if its length is known; Nx gets 409, because it ends with an error after 413. Left out: as large as the store and `max_blob_size` of the instance allow.","type":["integer","string"],"x-value":"size","minimum":1},"overwrite":{"description":"Which upload of a key stays: the last, or the first. With `first` a later upload is accepted and dropped; Nx gets 409, as its specification says.","type":"string","enum":["last","first"],"default":"last"},"read_only":{"description":"Refuse all uploads.","type":["boolean","string"],"x-value":"bool","default":false},"on_fault":{"description":"What a download gets if a store fails: the `error`, or a `miss`. Nx ends with an error after any other answer than a hit or a miss, and sccache does not start.","type":"string","enum":["error","miss"],"default":"miss"}},"additionalProperties":false,"required":["kind"]};
 const pattern5 = new RegExp("^/[A-Za-z0-9._~/-]*$", "u");
 
 function validate260(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -14988,7 +14988,7 @@ return errors === 0;
 }
 validate225.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema123 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"Settings of one instance, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Separate its blobs and results from those of other instances that use the same stores. An instance then finds only its own content, whatever digest is asked for, and content uploaded by several instances is stored once for each. Every instance that uses these stores must be isolated. Left out: a caller that knows the digest of a blob can read the blob.","type":["boolean","string"],"x-value":"bool","default":false},"max_stored_bytes":{"description":"Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.","type":["integer","string"],"x-value":"size","minimum":1},"retention":{"description":"Keep what this instance uploads, reads or finds for at least this long, if its stores promise less (`retention` of `memory` and `filesystem`, `key_ttl_s` of `redis_store`). Take it for builds that take longer than the others', such as releases; not for every instance, because then the store itself should promise more. Left out: what the stores promise.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":31536000},"max_blob_size":{"description":"The largest blob that a client may upload to this instance. A larger one is rejected with INVALID_ARGUMENT before its content is read; GetCapabilities announces the limit (max_cas_blob_size_bytes). Take it if single outputs, such as disk images, push everything else out of a small cache: clients then keep such outputs to themselves. Outputs of actions on workers are not limited by it. Left out: a blob may be as large as its store allows.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
+const schema123 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"Settings of one instance, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Separate its blobs and results from those of other instances that use the same stores. An instance then finds only its own content, whatever digest is asked for, and content uploaded by several instances is stored once for each. Every instance that uses these stores must be isolated. Left out: a caller that knows the digest of a blob can read the blob.","type":["boolean","string"],"x-value":"bool","default":false},"parent":{"description":"An instance whose results and entries are read where this one has none, and which this one never changes: an instance for each branch, as `pr-17` with the parent `main`. Both need the same `cas_store`, and neither is isolated.","type":"string","x-instance":true},"max_stored_bytes":{"description":"Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.","type":["integer","string"],"x-value":"size","minimum":1},"retention":{"description":"Keep what this instance uploads, reads or finds for at least this long, if its stores promise less (`retention` of `memory` and `filesystem`, `key_ttl_s` of `redis_store`). Take it for builds that take longer than the others', such as releases; not for every instance, because then the store itself should promise more. Left out: what the stores promise.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":31536000},"max_blob_size":{"description":"The largest blob that a client may upload to this instance. A larger one is rejected with INVALID_ARGUMENT before its content is read; GetCapabilities announces the limit (max_cas_blob_size_bytes). Take it if single outputs, such as disk images, push everything else out of a small cache: clients then keep such outputs to themselves. Outputs of actions on workers are not limited by it. Left out: a blob may be as large as its store allows.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
 
 function validate281(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/instance.json" */;
@@ -15003,7 +15003,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(((((key0 === "instance_name") || (key0 === "isolate")) || (key0 === "max_stored_bytes")) || (key0 === "retention")) || (key0 === "max_blob_size"))){
+if(!((((((key0 === "instance_name") || (key0 === "isolate")) || (key0 === "parent")) || (key0 === "max_stored_bytes")) || (key0 === "retention")) || (key0 === "max_blob_size"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema123,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -15051,10 +15051,10 @@ vErrors.push(err3);
 errors++;
 }
 }
-if(data.max_stored_bytes !== undefined){
-let data2 = data.max_stored_bytes;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/type",keyword:"type",params:{type: schema123.properties.max_stored_bytes.type},message:"must be integer,string",schema:schema123.properties.max_stored_bytes.type,parentSchema:schema123.properties.max_stored_bytes,data:data2};
+if(data.parent !== undefined){
+let data2 = data.parent;
+if(typeof data2 !== "string"){
+const err4 = {instancePath:instancePath+"/parent",schemaPath:"#/properties/parent/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.parent.type,parentSchema:schema123.properties.parent,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -15063,9 +15063,11 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "size", data2, schema123.properties.max_stored_bytes, instancePath+"/max_stored_bytes");
-if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema123.properties.max_stored_bytes,data:data2};
+}
+if(data.max_stored_bytes !== undefined){
+let data3 = data.max_stored_bytes;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err5 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/type",keyword:"type",params:{type: schema123.properties.max_stored_bytes.type},message:"must be integer,string",schema:schema123.properties.max_stored_bytes.type,parentSchema:schema123.properties.max_stored_bytes,data:data3};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -15074,9 +15076,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 1 || isNaN(data2)){
-const err6 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema123.properties.max_stored_bytes,data:data2};
+const reason1 = checkScalar.call(this, "size", data3, schema123.properties.max_stored_bytes, instancePath+"/max_stored_bytes");
+if(reason1 !== undefined){
+const err6 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema123.properties.max_stored_bytes,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -15085,12 +15087,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-}
-if(data.retention !== undefined){
-let data3 = data.retention;
-if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/type",keyword:"type",params:{type: schema123.properties.retention.type},message:"must be integer,string",schema:schema123.properties.retention.type,parentSchema:schema123.properties.retention,data:data3};
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 1 || isNaN(data3)){
+const err7 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema123.properties.max_stored_bytes,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -15099,9 +15098,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "duration", data3, schema123.properties.retention, instancePath+"/retention");
-if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema123.properties.retention,data:data3};
+}
+}
+if(data.retention !== undefined){
+let data4 = data.retention;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err8 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/type",keyword:"type",params:{type: schema123.properties.retention.type},message:"must be integer,string",schema:schema123.properties.retention.type,parentSchema:schema123.properties.retention,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -15110,9 +15112,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 31536000 || isNaN(data3)){
-const err9 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema123.properties.retention,data:data3};
+const reason2 = checkScalar.call(this, "duration", data4, schema123.properties.retention, instancePath+"/retention");
+if(reason2 !== undefined){
+const err9 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema123.properties.retention,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -15121,8 +15123,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(data3 < 1 || isNaN(data3)){
-const err10 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema123.properties.retention,data:data3};
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 31536000 || isNaN(data4)){
+const err10 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema123.properties.retention,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -15131,12 +15134,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-}
-if(data.max_blob_size !== undefined){
-let data4 = data.max_blob_size;
-if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err11 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/type",keyword:"type",params:{type: schema123.properties.max_blob_size.type},message:"must be integer,string",schema:schema123.properties.max_blob_size.type,parentSchema:schema123.properties.max_blob_size,data:data4};
+if(data4 < 1 || isNaN(data4)){
+const err11 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema123.properties.retention,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -15145,9 +15144,12 @@ vErrors.push(err11);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data4, schema123.properties.max_blob_size, instancePath+"/max_blob_size");
-if(reason3 !== undefined){
-const err12 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema123.properties.max_blob_size,data:data4};
+}
+}
+if(data.max_blob_size !== undefined){
+let data5 = data.max_blob_size;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err12 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/type",keyword:"type",params:{type: schema123.properties.max_blob_size.type},message:"must be integer,string",schema:schema123.properties.max_blob_size.type,parentSchema:schema123.properties.max_blob_size,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -15156,9 +15158,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 1 || isNaN(data4)){
-const err13 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema123.properties.max_blob_size,data:data4};
+const reason3 = checkScalar.call(this, "size", data5, schema123.properties.max_blob_size, instancePath+"/max_blob_size");
+if(reason3 !== undefined){
+const err13 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema123.properties.max_blob_size,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -15167,16 +15169,27 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.type,parentSchema:schema123,data};
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 1 || isNaN(data5)){
+const err14 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema123.properties.max_blob_size,data:data5};
 if(vErrors === null){
 vErrors = [err14];
 }
 else {
 vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.type,parentSchema:schema123,data};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
 }
 errors++;
 }
@@ -15572,7 +15585,7 @@ return errors === 0;
 }
 validate284.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema125 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"oidc":{"title":"OidcProvider","description":"An identity provider (OpenID Connect) that readers of the pages log in with, besides the other ways. A session then stands for who they are: it lasts for `session_s` of the pages, and the rules of access hold for it as for a JWT (`by: [\"jwt\"]`). Register the client there as a web application with the authorization code flow, and `ADDRESS/login/callback` as the address to come back to, where ADDRESS is `address` and `path` of `services.pages`.","type":"object","properties":{"issuer":{"description":"The address of the provider, as in its `/.well-known/openid-configuration`.","type":"string"},"client_id":{"description":"What the provider calls these pages.","type":"string","pattern":"^.+$","x-expected":"the id of the client at the provider"},"client_secret":{"description":"The secret of the client. Left out for a public client, which is protected by PKCE alone.","type":"string"},"label":{"description":"What the link to it says: `Log in with LABEL`.","type":"string","default":"your account"},"scopes":{"description":"What to ask for besides `openid`. The scope for groups differs between providers.","type":"array","items":{"type":"string"},"default":["profile","email"]},"name_claim":{"description":"The claim with the name of the reader.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the groups of the reader: a list, or words in one text. The provider is asked for its userinfo if the ID token lacks one of the two.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","client_id"]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
+const schema125 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]},"scope":{"description":"The scope of the caller in every instance, in place of the rules of `scopes`.","type":"string","pattern":"^.+$","x-expected":"a text that is not empty"}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...] [scope=SCOPE]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"oidc":{"title":"OidcProvider","description":"An identity provider (OpenID Connect) that readers of the pages log in with, besides the other ways. A session then stands for who they are: it lasts for `session_s` of the pages, and the rules of access hold for it as for a JWT (`by: [\"jwt\"]`). Register the client there as a web application with the authorization code flow, and `ADDRESS/login/callback` as the address to come back to, where ADDRESS is `address` and `path` of `services.pages`.","type":"object","properties":{"issuer":{"description":"The address of the provider, as in its `/.well-known/openid-configuration`.","type":"string"},"client_id":{"description":"What the provider calls these pages.","type":"string","pattern":"^.+$","x-expected":"the id of the client at the provider"},"client_secret":{"description":"The secret of the client. Left out for a public client, which is protected by PKCE alone.","type":"string"},"label":{"description":"What the link to it says: `Log in with LABEL`.","type":"string","default":"your account"},"scopes":{"description":"What to ask for besides `openid`. The scope for groups differs between providers.","type":"array","items":{"type":"string"},"default":["profile","email"]},"name_claim":{"description":"The claim with the name of the reader.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the groups of the reader: a list, or words in one text. The provider is asked for its userinfo if the ID token lacks one of the two.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","client_id"]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"scopes":{"title":"ScopeOptions","description":"Which callers write apart: builds of branches and pull requests, which everybody who may open one controls. A caller with a scope reads its own results and entries first, then those of the instance, and writes only its own; a caller without one is trusted. docs/branches.md explains it.","type":"object","properties":{"rules":{"description":"The first rule that is for a caller and an instance gives its scope. A caller that no rule is for is trusted.","type":"array","items":{"title":"ScopeRule","type":"object","properties":{"scope":{"description":"The scope. `{claims.NAME}` stands for a claim of the JWT, `{name}` for the name of the caller, `{instance}` for the instance that it names. A caller without the claim gets a scope of its own. An empty text: the caller is trusted.","type":"string"},"unless":{"description":"Claims by which a JWT is trusted in spite of this rule: all of them must match, as in `claims`.","type":"object","additionalProperties":{"type":"string"}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["scope"]},"default":[]},"max_bytes":{"description":"The most bytes that one scope keeps in an action cache: its results and entries, and the files that they name. Above that its own least recently used results and entries are removed; nothing is refused.","type":["integer","string"],"x-value":"size","minimum":1,"default":10000000000},"scope_days":{"description":"A scope that nothing used for so many days is given back: it begins empty when its caller comes again.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":3650,"default":30}},"additionalProperties":false,"default":{}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
 const pattern11 = new RegExp("^.+$", "u");
 const schema126 = {"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
@@ -15799,7 +15812,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(((((key0 === "identity") || (key0 === "access")) || (key0 === "request_limits")) || (key0 === "callers_in_results")) || (key0 === "audit_log"))){
+if(!((((((key0 === "identity") || (key0 === "access")) || (key0 === "scopes")) || (key0 === "request_limits")) || (key0 === "callers_in_results")) || (key0 === "audit_log"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema125,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -15965,7 +15978,7 @@ vErrors.push(err12);
 errors++;
 }
 for(const key3 in data7){
-if(!(((key3 === "name") || (key3 === "sha256")) || (key3 === "groups"))){
+if(!((((key3 === "name") || (key3 === "sha256")) || (key3 === "groups")) || (key3 === "scope"))){
 const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err13];
@@ -16031,9 +16044,11 @@ vErrors.push(err17);
 errors++;
 }
 }
-}
-else {
-const err18 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.identity.properties.tokens.items.type,parentSchema:schema125.properties.identity.properties.tokens.items,data:data7};
+if(data7.scope !== undefined){
+let data12 = data7.scope;
+if(typeof data12 === "string"){
+if(!pattern11.test(data12)){
+const err18 = {instancePath:instancePath+"/identity/tokens/" + i1+"/scope",schemaPath:"#/properties/identity/properties/tokens/items/properties/scope/pattern",keyword:"pattern",params:{pattern: "^.+$"},message:"must match pattern \""+"^.+$"+"\"",schema:"^.+$",parentSchema:schema125.properties.identity.properties.tokens.items.properties.scope,data:data12};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -16043,9 +16058,8 @@ vErrors.push(err18);
 errors++;
 }
 }
-}
 else {
-const err19 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.identity.properties.tokens.type,parentSchema:schema125.properties.identity.properties.tokens,data:data6};
+const err19 = {instancePath:instancePath+"/identity/tokens/" + i1+"/scope",schemaPath:"#/properties/identity/properties/tokens/items/properties/scope/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.tokens.items.properties.scope.type,parentSchema:schema125.properties.identity.properties.tokens.items.properties.scope,data:data12};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -16055,10 +16069,9 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data0.tokens_file !== undefined){
-let data12 = data0.tokens_file;
-if(typeof data12 !== "string"){
-const err20 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.tokens_file.type,parentSchema:schema125.properties.identity.properties.tokens_file,data:data12};
+}
+else {
+const err20 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.identity.properties.tokens.items.type,parentSchema:schema125.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -16068,15 +16081,9 @@ vErrors.push(err20);
 errors++;
 }
 }
-if(data0.jwt !== undefined){
-let data13 = data0.jwt;
-if(Array.isArray(data13)){
-const len3 = data13.length;
-for(let i3=0; i3<len3; i3++){
-let data14 = data13[i3];
-if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
-if(data14.issuer === undefined){
-const err21 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema125.properties.identity.properties.jwt.items.required,parentSchema:schema125.properties.identity.properties.jwt.items,data:data14};
+}
+else {
+const err21 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.identity.properties.tokens.type,parentSchema:schema125.properties.identity.properties.tokens,data:data6};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -16085,8 +16092,11 @@ vErrors.push(err21);
 }
 errors++;
 }
-if(data14.audiences === undefined){
-const err22 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema125.properties.identity.properties.jwt.items.required,parentSchema:schema125.properties.identity.properties.jwt.items,data:data14};
+}
+if(data0.tokens_file !== undefined){
+let data13 = data0.tokens_file;
+if(typeof data13 !== "string"){
+const err22 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.tokens_file.type,parentSchema:schema125.properties.identity.properties.tokens_file,data:data13};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -16095,9 +16105,16 @@ vErrors.push(err22);
 }
 errors++;
 }
-for(const key4 in data14){
-if(!(((((((key4 === "issuer") || (key4 === "audiences")) || (key4 === "jwks_uri")) || (key4 === "jwks_file")) || (key4 === "name_claim")) || (key4 === "groups_claim")) || (key4 === "clock_skew_s"))){
-const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.identity.properties.jwt.items,data:data14};
+}
+if(data0.jwt !== undefined){
+let data14 = data0.jwt;
+if(Array.isArray(data14)){
+const len3 = data14.length;
+for(let i3=0; i3<len3; i3++){
+let data15 = data14[i3];
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.issuer === undefined){
+const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema125.properties.identity.properties.jwt.items.required,parentSchema:schema125.properties.identity.properties.jwt.items,data:data15};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -16106,11 +16123,8 @@ vErrors.push(err23);
 }
 errors++;
 }
-}
-if(data14.issuer !== undefined){
-let data15 = data14.issuer;
-if(typeof data15 !== "string"){
-const err24 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.issuer,data:data15};
+if(data15.audiences === undefined){
+const err24 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema125.properties.identity.properties.jwt.items.required,parentSchema:schema125.properties.identity.properties.jwt.items,data:data15};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -16119,12 +16133,9 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-if(data14.audiences !== undefined){
-let data16 = data14.audiences;
-if(Array.isArray(data16)){
-if(data16.length < 1){
-const err25 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+for(const key4 in data15){
+if(!(((((((key4 === "issuer") || (key4 === "audiences")) || (key4 === "jwks_uri")) || (key4 === "jwks_file")) || (key4 === "name_claim")) || (key4 === "groups_claim")) || (key4 === "clock_skew_s"))){
+const err25 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.identity.properties.jwt.items,data:data15};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -16133,11 +16144,11 @@ vErrors.push(err25);
 }
 errors++;
 }
-const len4 = data16.length;
-for(let i4=0; i4<len4; i4++){
-let data17 = data16[i4];
-if(typeof data17 !== "string"){
-const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.audiences.items,data:data17};
+}
+if(data15.issuer !== undefined){
+let data16 = data15.issuer;
+if(typeof data16 !== "string"){
+const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.issuer,data:data16};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -16147,9 +16158,11 @@ vErrors.push(err26);
 errors++;
 }
 }
-}
-else {
-const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+if(data15.audiences !== undefined){
+let data17 = data15.audiences;
+if(Array.isArray(data17)){
+if(data17.length < 1){
+const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125.properties.identity.properties.jwt.items.properties.audiences,data:data17};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -16158,11 +16171,11 @@ vErrors.push(err27);
 }
 errors++;
 }
-}
-if(data14.jwks_uri !== undefined){
-let data18 = data14.jwks_uri;
+const len4 = data17.length;
+for(let i4=0; i4<len4; i4++){
+let data18 = data17[i4];
 if(typeof data18 !== "string"){
-const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.jwks_uri,data:data18};
+const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.audiences.items,data:data18};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -16172,10 +16185,9 @@ vErrors.push(err28);
 errors++;
 }
 }
-if(data14.jwks_file !== undefined){
-let data19 = data14.jwks_file;
-if(typeof data19 !== "string"){
-const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.jwks_file,data:data19};
+}
+else {
+const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.audiences,data:data17};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -16185,10 +16197,10 @@ vErrors.push(err29);
 errors++;
 }
 }
-if(data14.name_claim !== undefined){
-let data20 = data14.name_claim;
-if(typeof data20 !== "string"){
-const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.name_claim,data:data20};
+if(data15.jwks_uri !== undefined){
+let data19 = data15.jwks_uri;
+if(typeof data19 !== "string"){
+const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.jwks_uri,data:data19};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -16198,10 +16210,10 @@ vErrors.push(err30);
 errors++;
 }
 }
-if(data14.groups_claim !== undefined){
-let data21 = data14.groups_claim;
-if(typeof data21 !== "string"){
-const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.groups_claim,data:data21};
+if(data15.jwks_file !== undefined){
+let data20 = data15.jwks_file;
+if(typeof data20 !== "string"){
+const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.jwks_file,data:data20};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -16211,10 +16223,10 @@ vErrors.push(err31);
 errors++;
 }
 }
-if(data14.clock_skew_s !== undefined){
-let data22 = data14.clock_skew_s;
-if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
-const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema125.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema125.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+if(data15.name_claim !== undefined){
+let data21 = data15.name_claim;
+if(typeof data21 !== "string"){
+const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.name_claim,data:data21};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -16223,9 +16235,11 @@ vErrors.push(err32);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data22, schema125.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
-if(reason0 !== undefined){
-const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema125.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+}
+if(data15.groups_claim !== undefined){
+let data22 = data15.groups_claim;
+if(typeof data22 !== "string"){
+const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.groups_claim,data:data22};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -16235,9 +16249,10 @@ vErrors.push(err33);
 errors++;
 }
 }
-}
-else {
-const err34 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.identity.properties.jwt.items.type,parentSchema:schema125.properties.identity.properties.jwt.items,data:data14};
+if(data15.clock_skew_s !== undefined){
+let data23 = data15.clock_skew_s;
+if((!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))) && (typeof data23 !== "string")){
+const err34 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema125.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema125.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema125.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data23};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -16246,10 +16261,9 @@ vErrors.push(err34);
 }
 errors++;
 }
-}
-}
-else {
-const err35 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.identity.properties.jwt.type,parentSchema:schema125.properties.identity.properties.jwt,data:data13};
+const reason0 = checkScalar.call(this, "duration", data23, schema125.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
+if(reason0 !== undefined){
+const err35 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema125.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data23};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -16259,11 +16273,9 @@ vErrors.push(err35);
 errors++;
 }
 }
-if(data0.oidc !== undefined){
-let data23 = data0.oidc;
-if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
-if(data23.issuer === undefined){
-const err36 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema125.properties.identity.properties.oidc.required,parentSchema:schema125.properties.identity.properties.oidc,data:data23};
+}
+else {
+const err36 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.identity.properties.jwt.items.type,parentSchema:schema125.properties.identity.properties.jwt.items,data:data15};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -16272,8 +16284,10 @@ vErrors.push(err36);
 }
 errors++;
 }
-if(data23.client_id === undefined){
-const err37 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'",schema:schema125.properties.identity.properties.oidc.required,parentSchema:schema125.properties.identity.properties.oidc,data:data23};
+}
+}
+else {
+const err37 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.identity.properties.jwt.type,parentSchema:schema125.properties.identity.properties.jwt,data:data14};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -16282,9 +16296,12 @@ vErrors.push(err37);
 }
 errors++;
 }
-for(const key5 in data23){
-if(!((((((((key5 === "issuer") || (key5 === "client_id")) || (key5 === "client_secret")) || (key5 === "label")) || (key5 === "scopes")) || (key5 === "name_claim")) || (key5 === "groups_claim")) || (key5 === "clock_skew_s"))){
-const err38 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.identity.properties.oidc,data:data23};
+}
+if(data0.oidc !== undefined){
+let data24 = data0.oidc;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.issuer === undefined){
+const err38 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema125.properties.identity.properties.oidc.required,parentSchema:schema125.properties.identity.properties.oidc,data:data24};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -16293,11 +16310,8 @@ vErrors.push(err38);
 }
 errors++;
 }
-}
-if(data23.issuer !== undefined){
-let data24 = data23.issuer;
-if(typeof data24 !== "string"){
-const err39 = {instancePath:instancePath+"/identity/oidc/issuer",schemaPath:"#/properties/identity/properties/oidc/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.issuer.type,parentSchema:schema125.properties.identity.properties.oidc.properties.issuer,data:data24};
+if(data24.client_id === undefined){
+const err39 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'",schema:schema125.properties.identity.properties.oidc.required,parentSchema:schema125.properties.identity.properties.oidc,data:data24};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -16306,12 +16320,9 @@ vErrors.push(err39);
 }
 errors++;
 }
-}
-if(data23.client_id !== undefined){
-let data25 = data23.client_id;
-if(typeof data25 === "string"){
-if(!pattern11.test(data25)){
-const err40 = {instancePath:instancePath+"/identity/oidc/client_id",schemaPath:"#/properties/identity/properties/oidc/properties/client_id/pattern",keyword:"pattern",params:{pattern: "^.+$"},message:"must match pattern \""+"^.+$"+"\"",schema:"^.+$",parentSchema:schema125.properties.identity.properties.oidc.properties.client_id,data:data25};
+for(const key5 in data24){
+if(!((((((((key5 === "issuer") || (key5 === "client_id")) || (key5 === "client_secret")) || (key5 === "label")) || (key5 === "scopes")) || (key5 === "name_claim")) || (key5 === "groups_claim")) || (key5 === "clock_skew_s"))){
+const err40 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.identity.properties.oidc,data:data24};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -16321,8 +16332,10 @@ vErrors.push(err40);
 errors++;
 }
 }
-else {
-const err41 = {instancePath:instancePath+"/identity/oidc/client_id",schemaPath:"#/properties/identity/properties/oidc/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.client_id.type,parentSchema:schema125.properties.identity.properties.oidc.properties.client_id,data:data25};
+if(data24.issuer !== undefined){
+let data25 = data24.issuer;
+if(typeof data25 !== "string"){
+const err41 = {instancePath:instancePath+"/identity/oidc/issuer",schemaPath:"#/properties/identity/properties/oidc/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.issuer.type,parentSchema:schema125.properties.identity.properties.oidc.properties.issuer,data:data25};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -16332,10 +16345,11 @@ vErrors.push(err41);
 errors++;
 }
 }
-if(data23.client_secret !== undefined){
-let data26 = data23.client_secret;
-if(typeof data26 !== "string"){
-const err42 = {instancePath:instancePath+"/identity/oidc/client_secret",schemaPath:"#/properties/identity/properties/oidc/properties/client_secret/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.client_secret.type,parentSchema:schema125.properties.identity.properties.oidc.properties.client_secret,data:data26};
+if(data24.client_id !== undefined){
+let data26 = data24.client_id;
+if(typeof data26 === "string"){
+if(!pattern11.test(data26)){
+const err42 = {instancePath:instancePath+"/identity/oidc/client_id",schemaPath:"#/properties/identity/properties/oidc/properties/client_id/pattern",keyword:"pattern",params:{pattern: "^.+$"},message:"must match pattern \""+"^.+$"+"\"",schema:"^.+$",parentSchema:schema125.properties.identity.properties.oidc.properties.client_id,data:data26};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -16345,10 +16359,8 @@ vErrors.push(err42);
 errors++;
 }
 }
-if(data23.label !== undefined){
-let data27 = data23.label;
-if(typeof data27 !== "string"){
-const err43 = {instancePath:instancePath+"/identity/oidc/label",schemaPath:"#/properties/identity/properties/oidc/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.label.type,parentSchema:schema125.properties.identity.properties.oidc.properties.label,data:data27};
+else {
+const err43 = {instancePath:instancePath+"/identity/oidc/client_id",schemaPath:"#/properties/identity/properties/oidc/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.client_id.type,parentSchema:schema125.properties.identity.properties.oidc.properties.client_id,data:data26};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -16358,14 +16370,10 @@ vErrors.push(err43);
 errors++;
 }
 }
-if(data23.scopes !== undefined){
-let data28 = data23.scopes;
-if(Array.isArray(data28)){
-const len5 = data28.length;
-for(let i5=0; i5<len5; i5++){
-let data29 = data28[i5];
-if(typeof data29 !== "string"){
-const err44 = {instancePath:instancePath+"/identity/oidc/scopes/" + i5,schemaPath:"#/properties/identity/properties/oidc/properties/scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.scopes.items.type,parentSchema:schema125.properties.identity.properties.oidc.properties.scopes.items,data:data29};
+if(data24.client_secret !== undefined){
+let data27 = data24.client_secret;
+if(typeof data27 !== "string"){
+const err44 = {instancePath:instancePath+"/identity/oidc/client_secret",schemaPath:"#/properties/identity/properties/oidc/properties/client_secret/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.client_secret.type,parentSchema:schema125.properties.identity.properties.oidc.properties.client_secret,data:data27};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -16375,9 +16383,10 @@ vErrors.push(err44);
 errors++;
 }
 }
-}
-else {
-const err45 = {instancePath:instancePath+"/identity/oidc/scopes",schemaPath:"#/properties/identity/properties/oidc/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.identity.properties.oidc.properties.scopes.type,parentSchema:schema125.properties.identity.properties.oidc.properties.scopes,data:data28};
+if(data24.label !== undefined){
+let data28 = data24.label;
+if(typeof data28 !== "string"){
+const err45 = {instancePath:instancePath+"/identity/oidc/label",schemaPath:"#/properties/identity/properties/oidc/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.label.type,parentSchema:schema125.properties.identity.properties.oidc.properties.label,data:data28};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -16387,10 +16396,14 @@ vErrors.push(err45);
 errors++;
 }
 }
-if(data23.name_claim !== undefined){
-let data30 = data23.name_claim;
+if(data24.scopes !== undefined){
+let data29 = data24.scopes;
+if(Array.isArray(data29)){
+const len5 = data29.length;
+for(let i5=0; i5<len5; i5++){
+let data30 = data29[i5];
 if(typeof data30 !== "string"){
-const err46 = {instancePath:instancePath+"/identity/oidc/name_claim",schemaPath:"#/properties/identity/properties/oidc/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.name_claim.type,parentSchema:schema125.properties.identity.properties.oidc.properties.name_claim,data:data30};
+const err46 = {instancePath:instancePath+"/identity/oidc/scopes/" + i5,schemaPath:"#/properties/identity/properties/oidc/properties/scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.scopes.items.type,parentSchema:schema125.properties.identity.properties.oidc.properties.scopes.items,data:data30};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -16400,10 +16413,9 @@ vErrors.push(err46);
 errors++;
 }
 }
-if(data23.groups_claim !== undefined){
-let data31 = data23.groups_claim;
-if(typeof data31 !== "string"){
-const err47 = {instancePath:instancePath+"/identity/oidc/groups_claim",schemaPath:"#/properties/identity/properties/oidc/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.groups_claim.type,parentSchema:schema125.properties.identity.properties.oidc.properties.groups_claim,data:data31};
+}
+else {
+const err47 = {instancePath:instancePath+"/identity/oidc/scopes",schemaPath:"#/properties/identity/properties/oidc/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.identity.properties.oidc.properties.scopes.type,parentSchema:schema125.properties.identity.properties.oidc.properties.scopes,data:data29};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -16413,10 +16425,10 @@ vErrors.push(err47);
 errors++;
 }
 }
-if(data23.clock_skew_s !== undefined){
-let data32 = data23.clock_skew_s;
-if((!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))) && (typeof data32 !== "string")){
-const err48 = {instancePath:instancePath+"/identity/oidc/clock_skew_s",schemaPath:"#/properties/identity/properties/oidc/properties/clock_skew_s/type",keyword:"type",params:{type: schema125.properties.identity.properties.oidc.properties.clock_skew_s.type},message:"must be integer,string",schema:schema125.properties.identity.properties.oidc.properties.clock_skew_s.type,parentSchema:schema125.properties.identity.properties.oidc.properties.clock_skew_s,data:data32};
+if(data24.name_claim !== undefined){
+let data31 = data24.name_claim;
+if(typeof data31 !== "string"){
+const err48 = {instancePath:instancePath+"/identity/oidc/name_claim",schemaPath:"#/properties/identity/properties/oidc/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.name_claim.type,parentSchema:schema125.properties.identity.properties.oidc.properties.name_claim,data:data31};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -16425,9 +16437,11 @@ vErrors.push(err48);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data32, schema125.properties.identity.properties.oidc.properties.clock_skew_s, instancePath+"/identity/oidc/clock_skew_s");
-if(reason1 !== undefined){
-const err49 = {instancePath:instancePath+"/identity/oidc/clock_skew_s",schemaPath:"#/properties/identity/properties/oidc/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema125.properties.identity.properties.oidc.properties.clock_skew_s,data:data32};
+}
+if(data24.groups_claim !== undefined){
+let data32 = data24.groups_claim;
+if(typeof data32 !== "string"){
+const err49 = {instancePath:instancePath+"/identity/oidc/groups_claim",schemaPath:"#/properties/identity/properties/oidc/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.oidc.properties.groups_claim.type,parentSchema:schema125.properties.identity.properties.oidc.properties.groups_claim,data:data32};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -16437,9 +16451,10 @@ vErrors.push(err49);
 errors++;
 }
 }
-}
-else {
-const err50 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.identity.properties.oidc.type,parentSchema:schema125.properties.identity.properties.oidc,data:data23};
+if(data24.clock_skew_s !== undefined){
+let data33 = data24.clock_skew_s;
+if((!(((typeof data33 == "number") && (!(data33 % 1) && !isNaN(data33))) && (isFinite(data33)))) && (typeof data33 !== "string")){
+const err50 = {instancePath:instancePath+"/identity/oidc/clock_skew_s",schemaPath:"#/properties/identity/properties/oidc/properties/clock_skew_s/type",keyword:"type",params:{type: schema125.properties.identity.properties.oidc.properties.clock_skew_s.type},message:"must be integer,string",schema:schema125.properties.identity.properties.oidc.properties.clock_skew_s.type,parentSchema:schema125.properties.identity.properties.oidc.properties.clock_skew_s,data:data33};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -16448,11 +16463,9 @@ vErrors.push(err50);
 }
 errors++;
 }
-}
-if(data0.htpasswd_file !== undefined){
-let data33 = data0.htpasswd_file;
-if(typeof data33 !== "string"){
-const err51 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.htpasswd_file.type,parentSchema:schema125.properties.identity.properties.htpasswd_file,data:data33};
+const reason1 = checkScalar.call(this, "duration", data33, schema125.properties.identity.properties.oidc.properties.clock_skew_s, instancePath+"/identity/oidc/clock_skew_s");
+if(reason1 !== undefined){
+const err51 = {instancePath:instancePath+"/identity/oidc/clock_skew_s",schemaPath:"#/properties/identity/properties/oidc/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema125.properties.identity.properties.oidc.properties.clock_skew_s,data:data33};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -16462,12 +16475,9 @@ vErrors.push(err51);
 errors++;
 }
 }
-if(data0.client_certificates !== undefined){
-let data34 = data0.client_certificates;
-if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
-for(const key6 in data34){
-if(!((key6 === "name") || (key6 === "groups"))){
-const err52 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.identity.properties.client_certificates,data:data34};
+}
+else {
+const err52 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.identity.properties.oidc.type,parentSchema:schema125.properties.identity.properties.oidc,data:data24};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -16477,10 +16487,10 @@ vErrors.push(err52);
 errors++;
 }
 }
-if(data34.name !== undefined){
-let data35 = data34.name;
-if(typeof data35 !== "string"){
-const err53 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema125.properties.identity.properties.client_certificates.properties.name,data:data35};
+if(data0.htpasswd_file !== undefined){
+let data34 = data0.htpasswd_file;
+if(typeof data34 !== "string"){
+const err53 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.htpasswd_file.type,parentSchema:schema125.properties.identity.properties.htpasswd_file,data:data34};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -16489,8 +16499,13 @@ vErrors.push(err53);
 }
 errors++;
 }
-if(!((((data35 === "common_name") || (data35 === "dns")) || (data35 === "uri")) || (data35 === "email"))){
-const err54 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema125.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema125.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema125.properties.identity.properties.client_certificates.properties.name,data:data35};
+}
+if(data0.client_certificates !== undefined){
+let data35 = data0.client_certificates;
+if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
+for(const key6 in data35){
+if(!((key6 === "name") || (key6 === "groups"))){
+const err54 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.identity.properties.client_certificates,data:data35};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -16500,10 +16515,10 @@ vErrors.push(err54);
 errors++;
 }
 }
-if(data34.groups !== undefined){
-let data36 = data34.groups;
+if(data35.name !== undefined){
+let data36 = data35.name;
 if(typeof data36 !== "string"){
-const err55 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema125.properties.identity.properties.client_certificates.properties.groups,data:data36};
+const err55 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema125.properties.identity.properties.client_certificates.properties.name,data:data36};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -16512,8 +16527,8 @@ vErrors.push(err55);
 }
 errors++;
 }
-if(!(((data36 === "none") || (data36 === "organization")) || (data36 === "organizational_unit"))){
-const err56 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema125.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema125.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema125.properties.identity.properties.client_certificates.properties.groups,data:data36};
+if(!((((data36 === "common_name") || (data36 === "dns")) || (data36 === "uri")) || (data36 === "email"))){
+const err56 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema125.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema125.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema125.properties.identity.properties.client_certificates.properties.name,data:data36};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -16523,9 +16538,10 @@ vErrors.push(err56);
 errors++;
 }
 }
-}
-else {
-const err57 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.identity.properties.client_certificates.type,parentSchema:schema125.properties.identity.properties.client_certificates,data:data34};
+if(data35.groups !== undefined){
+let data37 = data35.groups;
+if(typeof data37 !== "string"){
+const err57 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema125.properties.identity.properties.client_certificates.properties.groups,data:data37};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -16534,10 +16550,8 @@ vErrors.push(err57);
 }
 errors++;
 }
-}
-}
-else {
-const err58 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.identity.type,parentSchema:schema125.properties.identity,data:data0};
+if(!(((data37 === "none") || (data37 === "organization")) || (data37 === "organizational_unit"))){
+const err58 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema125.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema125.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema125.properties.identity.properties.client_certificates.properties.groups,data:data37};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -16547,15 +16561,9 @@ vErrors.push(err58);
 errors++;
 }
 }
-if(data.access !== undefined){
-let data37 = data.access;
-if(Array.isArray(data37)){
-const len6 = data37.length;
-for(let i6=0; i6<len6; i6++){
-let data38 = data37[i6];
-if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
-if(data38.may === undefined){
-const err59 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema125.properties.access.items.required,parentSchema:schema125.properties.access.items,data:data38};
+}
+else {
+const err59 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.identity.properties.client_certificates.type,parentSchema:schema125.properties.identity.properties.client_certificates,data:data35};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -16564,9 +16572,10 @@ vErrors.push(err59);
 }
 errors++;
 }
-for(const key7 in data38){
-if(!((((((((key7 === "may") || (key7 === "instances")) || (key7 === "schedulers")) || (key7 === "anonymous")) || (key7 === "names")) || (key7 === "groups")) || (key7 === "claims")) || (key7 === "by"))){
-const err60 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.access.items,data:data38};
+}
+}
+else {
+const err60 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.identity.type,parentSchema:schema125.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -16576,11 +16585,15 @@ vErrors.push(err60);
 errors++;
 }
 }
-if(data38.may !== undefined){
-let data39 = data38.may;
-if(Array.isArray(data39)){
-if(data39.length < 1){
-const err61 = {instancePath:instancePath+"/access/" + i6+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125.properties.access.items.properties.may,data:data39};
+if(data.access !== undefined){
+let data38 = data.access;
+if(Array.isArray(data38)){
+const len6 = data38.length;
+for(let i6=0; i6<len6; i6++){
+let data39 = data38[i6];
+if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
+if(data39.may === undefined){
+const err61 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema125.properties.access.items.required,parentSchema:schema125.properties.access.items,data:data39};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -16589,11 +16602,9 @@ vErrors.push(err61);
 }
 errors++;
 }
-const len7 = data39.length;
-for(let i7=0; i7<len7; i7++){
-let data40 = data39[i7];
-if(typeof data40 !== "string"){
-const err62 = {instancePath:instancePath+"/access/" + i6+"/may/" + i7,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.may.items.type,parentSchema:schema125.properties.access.items.properties.may.items,data:data40};
+for(const key7 in data39){
+if(!((((((((key7 === "may") || (key7 === "instances")) || (key7 === "schedulers")) || (key7 === "anonymous")) || (key7 === "names")) || (key7 === "groups")) || (key7 === "claims")) || (key7 === "by"))){
+const err62 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.access.items,data:data39};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -16602,9 +16613,12 @@ vErrors.push(err62);
 }
 errors++;
 }
-const reason2 = checkWord.call(this, schema125.properties.access.items.properties.may.items["x-words"], data40, schema125.properties.access.items.properties.may.items, instancePath+"/access/" + i6+"/may/" + i7);
-if(reason2 !== undefined){
-const err63 = {instancePath:instancePath+"/access/" + i6+"/may/" + i7,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema125.properties.access.items.properties.may.items["x-words"],parentSchema:schema125.properties.access.items.properties.may.items,data:data40};
+}
+if(data39.may !== undefined){
+let data40 = data39.may;
+if(Array.isArray(data40)){
+if(data40.length < 1){
+const err63 = {instancePath:instancePath+"/access/" + i6+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125.properties.access.items.properties.may,data:data40};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -16613,10 +16627,11 @@ vErrors.push(err63);
 }
 errors++;
 }
-}
-}
-else {
-const err64 = {instancePath:instancePath+"/access/" + i6+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.may.type,parentSchema:schema125.properties.access.items.properties.may,data:data39};
+const len7 = data40.length;
+for(let i7=0; i7<len7; i7++){
+let data41 = data40[i7];
+if(typeof data41 !== "string"){
+const err64 = {instancePath:instancePath+"/access/" + i6+"/may/" + i7,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.may.items.type,parentSchema:schema125.properties.access.items.properties.may.items,data:data41};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -16625,15 +16640,9 @@ vErrors.push(err64);
 }
 errors++;
 }
-}
-if(data38.instances !== undefined){
-let data41 = data38.instances;
-if(Array.isArray(data41)){
-const len8 = data41.length;
-for(let i8=0; i8<len8; i8++){
-let data42 = data41[i8];
-if(typeof data42 !== "string"){
-const err65 = {instancePath:instancePath+"/access/" + i6+"/instances/" + i8,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.instances.items.type,parentSchema:schema125.properties.access.items.properties.instances.items,data:data42};
+const reason2 = checkWord.call(this, schema125.properties.access.items.properties.may.items["x-words"], data41, schema125.properties.access.items.properties.may.items, instancePath+"/access/" + i6+"/may/" + i7);
+if(reason2 !== undefined){
+const err65 = {instancePath:instancePath+"/access/" + i6+"/may/" + i7,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema125.properties.access.items.properties.may.items["x-words"],parentSchema:schema125.properties.access.items.properties.may.items,data:data41};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -16645,7 +16654,7 @@ errors++;
 }
 }
 else {
-const err66 = {instancePath:instancePath+"/access/" + i6+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.instances.type,parentSchema:schema125.properties.access.items.properties.instances,data:data41};
+const err66 = {instancePath:instancePath+"/access/" + i6+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.may.type,parentSchema:schema125.properties.access.items.properties.may,data:data40};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -16655,14 +16664,14 @@ vErrors.push(err66);
 errors++;
 }
 }
-if(data38.schedulers !== undefined){
-let data43 = data38.schedulers;
-if(Array.isArray(data43)){
-const len9 = data43.length;
-for(let i9=0; i9<len9; i9++){
-let data44 = data43[i9];
-if(typeof data44 !== "string"){
-const err67 = {instancePath:instancePath+"/access/" + i6+"/schedulers/" + i9,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.schedulers.items.type,parentSchema:schema125.properties.access.items.properties.schedulers.items,data:data44};
+if(data39.instances !== undefined){
+let data42 = data39.instances;
+if(Array.isArray(data42)){
+const len8 = data42.length;
+for(let i8=0; i8<len8; i8++){
+let data43 = data42[i8];
+if(typeof data43 !== "string"){
+const err67 = {instancePath:instancePath+"/access/" + i6+"/instances/" + i8,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.instances.items.type,parentSchema:schema125.properties.access.items.properties.instances.items,data:data43};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -16674,7 +16683,7 @@ errors++;
 }
 }
 else {
-const err68 = {instancePath:instancePath+"/access/" + i6+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.schedulers.type,parentSchema:schema125.properties.access.items.properties.schedulers,data:data43};
+const err68 = {instancePath:instancePath+"/access/" + i6+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.instances.type,parentSchema:schema125.properties.access.items.properties.instances,data:data42};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -16684,10 +16693,14 @@ vErrors.push(err68);
 errors++;
 }
 }
-if(data38.anonymous !== undefined){
-let data45 = data38.anonymous;
-if((typeof data45 !== "boolean") && (typeof data45 !== "string")){
-const err69 = {instancePath:instancePath+"/access/" + i6+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema125.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema125.properties.access.items.properties.anonymous.type,parentSchema:schema125.properties.access.items.properties.anonymous,data:data45};
+if(data39.schedulers !== undefined){
+let data44 = data39.schedulers;
+if(Array.isArray(data44)){
+const len9 = data44.length;
+for(let i9=0; i9<len9; i9++){
+let data45 = data44[i9];
+if(typeof data45 !== "string"){
+const err69 = {instancePath:instancePath+"/access/" + i6+"/schedulers/" + i9,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.schedulers.items.type,parentSchema:schema125.properties.access.items.properties.schedulers.items,data:data45};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -16696,9 +16709,10 @@ vErrors.push(err69);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "bool", data45, schema125.properties.access.items.properties.anonymous, instancePath+"/access/" + i6+"/anonymous");
-if(reason3 !== undefined){
-const err70 = {instancePath:instancePath+"/access/" + i6+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason3,schema:"bool",parentSchema:schema125.properties.access.items.properties.anonymous,data:data45};
+}
+}
+else {
+const err70 = {instancePath:instancePath+"/access/" + i6+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.schedulers.type,parentSchema:schema125.properties.access.items.properties.schedulers,data:data44};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -16708,11 +16722,10 @@ vErrors.push(err70);
 errors++;
 }
 }
-if(data38.names !== undefined){
-let data46 = data38.names;
-if(Array.isArray(data46)){
-if(data46.length < 1){
-const err71 = {instancePath:instancePath+"/access/" + i6+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125.properties.access.items.properties.names,data:data46};
+if(data39.anonymous !== undefined){
+let data46 = data39.anonymous;
+if((typeof data46 !== "boolean") && (typeof data46 !== "string")){
+const err71 = {instancePath:instancePath+"/access/" + i6+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema125.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema125.properties.access.items.properties.anonymous.type,parentSchema:schema125.properties.access.items.properties.anonymous,data:data46};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -16721,11 +16734,9 @@ vErrors.push(err71);
 }
 errors++;
 }
-const len10 = data46.length;
-for(let i10=0; i10<len10; i10++){
-let data47 = data46[i10];
-if(typeof data47 !== "string"){
-const err72 = {instancePath:instancePath+"/access/" + i6+"/names/" + i10,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.names.items.type,parentSchema:schema125.properties.access.items.properties.names.items,data:data47};
+const reason3 = checkScalar.call(this, "bool", data46, schema125.properties.access.items.properties.anonymous, instancePath+"/access/" + i6+"/anonymous");
+if(reason3 !== undefined){
+const err72 = {instancePath:instancePath+"/access/" + i6+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason3,schema:"bool",parentSchema:schema125.properties.access.items.properties.anonymous,data:data46};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -16735,9 +16746,11 @@ vErrors.push(err72);
 errors++;
 }
 }
-}
-else {
-const err73 = {instancePath:instancePath+"/access/" + i6+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.names.type,parentSchema:schema125.properties.access.items.properties.names,data:data46};
+if(data39.names !== undefined){
+let data47 = data39.names;
+if(Array.isArray(data47)){
+if(data47.length < 1){
+const err73 = {instancePath:instancePath+"/access/" + i6+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125.properties.access.items.properties.names,data:data47};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -16746,12 +16759,11 @@ vErrors.push(err73);
 }
 errors++;
 }
-}
-if(data38.groups !== undefined){
-let data48 = data38.groups;
-if(Array.isArray(data48)){
-if(data48.length < 1){
-const err74 = {instancePath:instancePath+"/access/" + i6+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125.properties.access.items.properties.groups,data:data48};
+const len10 = data47.length;
+for(let i10=0; i10<len10; i10++){
+let data48 = data47[i10];
+if(typeof data48 !== "string"){
+const err74 = {instancePath:instancePath+"/access/" + i6+"/names/" + i10,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.names.items.type,parentSchema:schema125.properties.access.items.properties.names.items,data:data48};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -16760,11 +16772,10 @@ vErrors.push(err74);
 }
 errors++;
 }
-const len11 = data48.length;
-for(let i11=0; i11<len11; i11++){
-let data49 = data48[i11];
-if(typeof data49 !== "string"){
-const err75 = {instancePath:instancePath+"/access/" + i6+"/groups/" + i11,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.groups.items.type,parentSchema:schema125.properties.access.items.properties.groups.items,data:data49};
+}
+}
+else {
+const err75 = {instancePath:instancePath+"/access/" + i6+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.names.type,parentSchema:schema125.properties.access.items.properties.names,data:data47};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -16774,9 +16785,11 @@ vErrors.push(err75);
 errors++;
 }
 }
-}
-else {
-const err76 = {instancePath:instancePath+"/access/" + i6+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.groups.type,parentSchema:schema125.properties.access.items.properties.groups,data:data48};
+if(data39.groups !== undefined){
+let data49 = data39.groups;
+if(Array.isArray(data49)){
+if(data49.length < 1){
+const err76 = {instancePath:instancePath+"/access/" + i6+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125.properties.access.items.properties.groups,data:data49};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -16785,14 +16798,11 @@ vErrors.push(err76);
 }
 errors++;
 }
-}
-if(data38.claims !== undefined){
-let data50 = data38.claims;
-if(data50 && typeof data50 == "object" && !Array.isArray(data50)){
-for(const key8 in data50){
-let data51 = data50[key8];
-if(typeof data51 !== "string"){
-const err77 = {instancePath:instancePath+"/access/" + i6+"/claims/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema125.properties.access.items.properties.claims.additionalProperties,data:data51};
+const len11 = data49.length;
+for(let i11=0; i11<len11; i11++){
+let data50 = data49[i11];
+if(typeof data50 !== "string"){
+const err77 = {instancePath:instancePath+"/access/" + i6+"/groups/" + i11,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.groups.items.type,parentSchema:schema125.properties.access.items.properties.groups.items,data:data50};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -16804,7 +16814,7 @@ errors++;
 }
 }
 else {
-const err78 = {instancePath:instancePath+"/access/" + i6+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.access.items.properties.claims.type,parentSchema:schema125.properties.access.items.properties.claims,data:data50};
+const err78 = {instancePath:instancePath+"/access/" + i6+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.groups.type,parentSchema:schema125.properties.access.items.properties.groups,data:data49};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -16814,11 +16824,13 @@ vErrors.push(err78);
 errors++;
 }
 }
-if(data38.by !== undefined){
-let data52 = data38.by;
-if(Array.isArray(data52)){
-if(data52.length < 1){
-const err79 = {instancePath:instancePath+"/access/" + i6+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125.properties.access.items.properties.by,data:data52};
+if(data39.claims !== undefined){
+let data51 = data39.claims;
+if(data51 && typeof data51 == "object" && !Array.isArray(data51)){
+for(const key8 in data51){
+let data52 = data51[key8];
+if(typeof data52 !== "string"){
+const err79 = {instancePath:instancePath+"/access/" + i6+"/claims/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema125.properties.access.items.properties.claims.additionalProperties,data:data52};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -16827,11 +16839,10 @@ vErrors.push(err79);
 }
 errors++;
 }
-const len12 = data52.length;
-for(let i12=0; i12<len12; i12++){
-let data53 = data52[i12];
-if(typeof data53 !== "string"){
-const err80 = {instancePath:instancePath+"/access/" + i6+"/by/" + i12,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.by.items.type,parentSchema:schema125.properties.access.items.properties.by.items,data:data53};
+}
+}
+else {
+const err80 = {instancePath:instancePath+"/access/" + i6+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.access.items.properties.claims.type,parentSchema:schema125.properties.access.items.properties.claims,data:data51};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -16840,8 +16851,12 @@ vErrors.push(err80);
 }
 errors++;
 }
-if(!(((((data53 === "header") || (data53 === "token")) || (data53 === "jwt")) || (data53 === "basic")) || (data53 === "certificate"))){
-const err81 = {instancePath:instancePath+"/access/" + i6+"/by/" + i12,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema125.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema125.properties.access.items.properties.by.items.enum,parentSchema:schema125.properties.access.items.properties.by.items,data:data53};
+}
+if(data39.by !== undefined){
+let data53 = data39.by;
+if(Array.isArray(data53)){
+if(data53.length < 1){
+const err81 = {instancePath:instancePath+"/access/" + i6+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125.properties.access.items.properties.by,data:data53};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -16850,10 +16865,11 @@ vErrors.push(err81);
 }
 errors++;
 }
-}
-}
-else {
-const err82 = {instancePath:instancePath+"/access/" + i6+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.by.type,parentSchema:schema125.properties.access.items.properties.by,data:data52};
+const len12 = data53.length;
+for(let i12=0; i12<len12; i12++){
+let data54 = data53[i12];
+if(typeof data54 !== "string"){
+const err82 = {instancePath:instancePath+"/access/" + i6+"/by/" + i12,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.access.items.properties.by.items.type,parentSchema:schema125.properties.access.items.properties.by.items,data:data54};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -16862,10 +16878,8 @@ vErrors.push(err82);
 }
 errors++;
 }
-}
-}
-else {
-const err83 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.access.items.type,parentSchema:schema125.properties.access.items,data:data38};
+if(!(((((data54 === "header") || (data54 === "token")) || (data54 === "jwt")) || (data54 === "basic")) || (data54 === "certificate"))){
+const err83 = {instancePath:instancePath+"/access/" + i6+"/by/" + i12,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema125.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema125.properties.access.items.properties.by.items.enum,parentSchema:schema125.properties.access.items.properties.by.items,data:data54};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -16877,7 +16891,7 @@ errors++;
 }
 }
 else {
-const err84 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.type,parentSchema:schema125.properties.access,data:data37};
+const err84 = {instancePath:instancePath+"/access/" + i6+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.items.properties.by.type,parentSchema:schema125.properties.access.items.properties.by,data:data53};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -16887,15 +16901,9 @@ vErrors.push(err84);
 errors++;
 }
 }
-if(data.request_limits !== undefined){
-let data54 = data.request_limits;
-if(Array.isArray(data54)){
-const len13 = data54.length;
-for(let i13=0; i13<len13; i13++){
-let data55 = data54[i13];
-if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
-if(data55.requests_per_s === undefined){
-const err85 = {instancePath:instancePath+"/request_limits/" + i13,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema125.properties.request_limits.items.required,parentSchema:schema125.properties.request_limits.items,data:data55};
+}
+else {
+const err85 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.access.items.type,parentSchema:schema125.properties.access.items,data:data39};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -16904,9 +16912,10 @@ vErrors.push(err85);
 }
 errors++;
 }
-for(const key9 in data55){
-if(!(((((((key9 === "requests_per_s") || (key9 === "burst")) || (key9 === "anonymous")) || (key9 === "names")) || (key9 === "groups")) || (key9 === "claims")) || (key9 === "by"))){
-const err86 = {instancePath:instancePath+"/request_limits/" + i13,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.request_limits.items,data:data55};
+}
+}
+else {
+const err86 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.access.type,parentSchema:schema125.properties.access,data:data38};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -16916,10 +16925,12 @@ vErrors.push(err86);
 errors++;
 }
 }
-if(data55.requests_per_s !== undefined){
-let data56 = data55.requests_per_s;
-if((!((typeof data56 == "number") && (isFinite(data56)))) && (typeof data56 !== "string")){
-const err87 = {instancePath:instancePath+"/request_limits/" + i13+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema125.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema125.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema125.properties.request_limits.items.properties.requests_per_s,data:data56};
+if(data.scopes !== undefined){
+let data55 = data.scopes;
+if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
+for(const key9 in data55){
+if(!(((key9 === "rules") || (key9 === "max_bytes")) || (key9 === "scope_days"))){
+const err87 = {instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.scopes,data:data55};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -16928,9 +16939,16 @@ vErrors.push(err87);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "number", data56, schema125.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i13+"/requests_per_s");
-if(reason4 !== undefined){
-const err88 = {instancePath:instancePath+"/request_limits/" + i13+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema125.properties.request_limits.items.properties.requests_per_s,data:data56};
+}
+if(data55.rules !== undefined){
+let data56 = data55.rules;
+if(Array.isArray(data56)){
+const len13 = data56.length;
+for(let i13=0; i13<len13; i13++){
+let data57 = data56[i13];
+if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
+if(data57.scope === undefined){
+const err88 = {instancePath:instancePath+"/scopes/rules/" + i13,schemaPath:"#/properties/scopes/properties/rules/items/required",keyword:"required",params:{missingProperty: "scope"},message:"must have required property '"+"scope"+"'",schema:schema125.properties.scopes.properties.rules.items.required,parentSchema:schema125.properties.scopes.properties.rules.items,data:data57};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -16939,9 +16957,9 @@ vErrors.push(err88);
 }
 errors++;
 }
-if((typeof data56 == "number") && (isFinite(data56))){
-if(data56 <= 0 || isNaN(data56)){
-const err89 = {instancePath:instancePath+"/request_limits/" + i13+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema125.properties.request_limits.items.properties.requests_per_s,data:data56};
+for(const key10 in data57){
+if(!((((((((key10 === "scope") || (key10 === "unless")) || (key10 === "instances")) || (key10 === "anonymous")) || (key10 === "names")) || (key10 === "groups")) || (key10 === "claims")) || (key10 === "by"))){
+const err89 = {instancePath:instancePath+"/scopes/rules/" + i13,schemaPath:"#/properties/scopes/properties/rules/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.scopes.properties.rules.items,data:data57};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -16951,11 +16969,10 @@ vErrors.push(err89);
 errors++;
 }
 }
-}
-if(data55.burst !== undefined){
-let data57 = data55.burst;
-if((!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))) && (typeof data57 !== "string")){
-const err90 = {instancePath:instancePath+"/request_limits/" + i13+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema125.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema125.properties.request_limits.items.properties.burst.type,parentSchema:schema125.properties.request_limits.items.properties.burst,data:data57};
+if(data57.scope !== undefined){
+let data58 = data57.scope;
+if(typeof data58 !== "string"){
+const err90 = {instancePath:instancePath+"/scopes/rules/" + i13+"/scope",schemaPath:"#/properties/scopes/properties/rules/items/properties/scope/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.scopes.properties.rules.items.properties.scope.type,parentSchema:schema125.properties.scopes.properties.rules.items.properties.scope,data:data58};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -16964,9 +16981,14 @@ vErrors.push(err90);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "count", data57, schema125.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i13+"/burst");
-if(reason5 !== undefined){
-const err91 = {instancePath:instancePath+"/request_limits/" + i13+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema125.properties.request_limits.items.properties.burst,data:data57};
+}
+if(data57.unless !== undefined){
+let data59 = data57.unless;
+if(data59 && typeof data59 == "object" && !Array.isArray(data59)){
+for(const key11 in data59){
+let data60 = data59[key11];
+if(typeof data60 !== "string"){
+const err91 = {instancePath:instancePath+"/scopes/rules/" + i13+"/unless/" + key11.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/scopes/properties/rules/items/properties/unless/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.scopes.properties.rules.items.properties.unless.additionalProperties.type,parentSchema:schema125.properties.scopes.properties.rules.items.properties.unless.additionalProperties,data:data60};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -16975,9 +16997,10 @@ vErrors.push(err91);
 }
 errors++;
 }
-if((typeof data57 == "number") && (isFinite(data57))){
-if(data57 < 1 || isNaN(data57)){
-const err92 = {instancePath:instancePath+"/request_limits/" + i13+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema125.properties.request_limits.items.properties.burst,data:data57};
+}
+}
+else {
+const err92 = {instancePath:instancePath+"/scopes/rules/" + i13+"/unless",schemaPath:"#/properties/scopes/properties/rules/items/properties/unless/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.scopes.properties.rules.items.properties.unless.type,parentSchema:schema125.properties.scopes.properties.rules.items.properties.unless,data:data59};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -16987,11 +17010,14 @@ vErrors.push(err92);
 errors++;
 }
 }
-}
-if(data55.anonymous !== undefined){
-let data58 = data55.anonymous;
-if((typeof data58 !== "boolean") && (typeof data58 !== "string")){
-const err93 = {instancePath:instancePath+"/request_limits/" + i13+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema125.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema125.properties.request_limits.items.properties.anonymous.type,parentSchema:schema125.properties.request_limits.items.properties.anonymous,data:data58};
+if(data57.instances !== undefined){
+let data61 = data57.instances;
+if(Array.isArray(data61)){
+const len14 = data61.length;
+for(let i14=0; i14<len14; i14++){
+let data62 = data61[i14];
+if(typeof data62 !== "string"){
+const err93 = {instancePath:instancePath+"/scopes/rules/" + i13+"/instances/" + i14,schemaPath:"#/properties/scopes/properties/rules/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.scopes.properties.rules.items.properties.instances.items.type,parentSchema:schema125.properties.scopes.properties.rules.items.properties.instances.items,data:data62};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -17000,9 +17026,10 @@ vErrors.push(err93);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "bool", data58, schema125.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i13+"/anonymous");
-if(reason6 !== undefined){
-const err94 = {instancePath:instancePath+"/request_limits/" + i13+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema125.properties.request_limits.items.properties.anonymous,data:data58};
+}
+}
+else {
+const err94 = {instancePath:instancePath+"/scopes/rules/" + i13+"/instances",schemaPath:"#/properties/scopes/properties/rules/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.scopes.properties.rules.items.properties.instances.type,parentSchema:schema125.properties.scopes.properties.rules.items.properties.instances,data:data61};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -17012,33 +17039,10 @@ vErrors.push(err94);
 errors++;
 }
 }
-if(data55.names !== undefined){
-if(!(validate287.call(this, data55.names, {instancePath:instancePath+"/request_limits/" + i13+"/names",parentData:data55,parentDataProperty:"names",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate287.errors);
-errors = vErrors.length;
-}
-}
-if(data55.groups !== undefined){
-if(!(validate289.call(this, data55.groups, {instancePath:instancePath+"/request_limits/" + i13+"/groups",parentData:data55,parentDataProperty:"groups",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate289.errors);
-errors = vErrors.length;
-}
-}
-if(data55.claims !== undefined){
-if(!(validate291.call(this, data55.claims, {instancePath:instancePath+"/request_limits/" + i13+"/claims",parentData:data55,parentDataProperty:"claims",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate291.errors);
-errors = vErrors.length;
-}
-}
-if(data55.by !== undefined){
-if(!(validate293.call(this, data55.by, {instancePath:instancePath+"/request_limits/" + i13+"/by",parentData:data55,parentDataProperty:"by",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate293.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err95 = {instancePath:instancePath+"/request_limits/" + i13,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.request_limits.items.type,parentSchema:schema125.properties.request_limits.items,data:data55};
+if(data57.anonymous !== undefined){
+let data63 = data57.anonymous;
+if((typeof data63 !== "boolean") && (typeof data63 !== "string")){
+const err95 = {instancePath:instancePath+"/scopes/rules/" + i13+"/anonymous",schemaPath:"#/properties/scopes/properties/rules/items/properties/anonymous/type",keyword:"type",params:{type: schema125.properties.scopes.properties.rules.items.properties.anonymous.type},message:"must be boolean,string",schema:schema125.properties.scopes.properties.rules.items.properties.anonymous.type,parentSchema:schema125.properties.scopes.properties.rules.items.properties.anonymous,data:data63};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -17047,10 +17051,9 @@ vErrors.push(err95);
 }
 errors++;
 }
-}
-}
-else {
-const err96 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.request_limits.type,parentSchema:schema125.properties.request_limits,data:data54};
+const reason4 = checkScalar.call(this, "bool", data63, schema125.properties.scopes.properties.rules.items.properties.anonymous, instancePath+"/scopes/rules/" + i13+"/anonymous");
+if(reason4 !== undefined){
+const err96 = {instancePath:instancePath+"/scopes/rules/" + i13+"/anonymous",schemaPath:"#/properties/scopes/properties/rules/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema125.properties.scopes.properties.rules.items.properties.anonymous,data:data63};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -17060,10 +17063,33 @@ vErrors.push(err96);
 errors++;
 }
 }
-if(data.callers_in_results !== undefined){
-let data63 = data.callers_in_results;
-if(typeof data63 !== "string"){
-const err97 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.callers_in_results.type,parentSchema:schema125.properties.callers_in_results,data:data63};
+if(data57.names !== undefined){
+if(!(validate287.call(this, data57.names, {instancePath:instancePath+"/scopes/rules/" + i13+"/names",parentData:data57,parentDataProperty:"names",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate287.errors);
+errors = vErrors.length;
+}
+}
+if(data57.groups !== undefined){
+if(!(validate289.call(this, data57.groups, {instancePath:instancePath+"/scopes/rules/" + i13+"/groups",parentData:data57,parentDataProperty:"groups",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate289.errors);
+errors = vErrors.length;
+}
+}
+if(data57.claims !== undefined){
+if(!(validate291.call(this, data57.claims, {instancePath:instancePath+"/scopes/rules/" + i13+"/claims",parentData:data57,parentDataProperty:"claims",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate291.errors);
+errors = vErrors.length;
+}
+}
+if(data57.by !== undefined){
+if(!(validate293.call(this, data57.by, {instancePath:instancePath+"/scopes/rules/" + i13+"/by",parentData:data57,parentDataProperty:"by",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate293.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err97 = {instancePath:instancePath+"/scopes/rules/" + i13,schemaPath:"#/properties/scopes/properties/rules/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.scopes.properties.rules.items.type,parentSchema:schema125.properties.scopes.properties.rules.items,data:data57};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -17072,8 +17098,10 @@ vErrors.push(err97);
 }
 errors++;
 }
-if(!(((data63 === "administrators") || (data63 === "readers")) || (data63 === "nobody"))){
-const err98 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/enum",keyword:"enum",params:{allowedValues: schema125.properties.callers_in_results.enum},message:"must be equal to one of the allowed values",schema:schema125.properties.callers_in_results.enum,parentSchema:schema125.properties.callers_in_results,data:data63};
+}
+}
+else {
+const err98 = {instancePath:instancePath+"/scopes/rules",schemaPath:"#/properties/scopes/properties/rules/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.scopes.properties.rules.type,parentSchema:schema125.properties.scopes.properties.rules,data:data56};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -17083,11 +17111,10 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data.audit_log !== undefined){
-let data64 = data.audit_log;
-if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
-if(data64.path === undefined){
-const err99 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema125.properties.audit_log.required,parentSchema:schema125.properties.audit_log,data:data64};
+if(data55.max_bytes !== undefined){
+let data68 = data55.max_bytes;
+if((!(((typeof data68 == "number") && (!(data68 % 1) && !isNaN(data68))) && (isFinite(data68)))) && (typeof data68 !== "string")){
+const err99 = {instancePath:instancePath+"/scopes/max_bytes",schemaPath:"#/properties/scopes/properties/max_bytes/type",keyword:"type",params:{type: schema125.properties.scopes.properties.max_bytes.type},message:"must be integer,string",schema:schema125.properties.scopes.properties.max_bytes.type,parentSchema:schema125.properties.scopes.properties.max_bytes,data:data68};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -17096,9 +17123,9 @@ vErrors.push(err99);
 }
 errors++;
 }
-for(const key10 in data64){
-if(!((((key10 === "path") || (key10 === "calls")) || (key10 === "max_bytes")) || (key10 === "max_files"))){
-const err100 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.audit_log,data:data64};
+const reason5 = checkScalar.call(this, "size", data68, schema125.properties.scopes.properties.max_bytes, instancePath+"/scopes/max_bytes");
+if(reason5 !== undefined){
+const err100 = {instancePath:instancePath+"/scopes/max_bytes",schemaPath:"#/properties/scopes/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema125.properties.scopes.properties.max_bytes,data:data68};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -17107,11 +17134,9 @@ vErrors.push(err100);
 }
 errors++;
 }
-}
-if(data64.path !== undefined){
-let data65 = data64.path;
-if(typeof data65 !== "string"){
-const err101 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.audit_log.properties.path.type,parentSchema:schema125.properties.audit_log.properties.path,data:data65};
+if((typeof data68 == "number") && (isFinite(data68))){
+if(data68 < 1 || isNaN(data68)){
+const err101 = {instancePath:instancePath+"/scopes/max_bytes",schemaPath:"#/properties/scopes/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema125.properties.scopes.properties.max_bytes,data:data68};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -17121,10 +17146,11 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data64.calls !== undefined){
-let data66 = data64.calls;
-if(typeof data66 !== "string"){
-const err102 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.audit_log.properties.calls.type,parentSchema:schema125.properties.audit_log.properties.calls,data:data66};
+}
+if(data55.scope_days !== undefined){
+let data69 = data55.scope_days;
+if((!(((typeof data69 == "number") && (!(data69 % 1) && !isNaN(data69))) && (isFinite(data69)))) && (typeof data69 !== "string")){
+const err102 = {instancePath:instancePath+"/scopes/scope_days",schemaPath:"#/properties/scopes/properties/scope_days/type",keyword:"type",params:{type: schema125.properties.scopes.properties.scope_days.type},message:"must be integer,string",schema:schema125.properties.scopes.properties.scope_days.type,parentSchema:schema125.properties.scopes.properties.scope_days,data:data69};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -17133,8 +17159,9 @@ vErrors.push(err102);
 }
 errors++;
 }
-if(!((data66 === "all") || (data66 === "refused"))){
-const err103 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema125.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema125.properties.audit_log.properties.calls.enum,parentSchema:schema125.properties.audit_log.properties.calls,data:data66};
+const reason6 = checkScalar.call(this, "count", data69, schema125.properties.scopes.properties.scope_days, instancePath+"/scopes/scope_days");
+if(reason6 !== undefined){
+const err103 = {instancePath:instancePath+"/scopes/scope_days",schemaPath:"#/properties/scopes/properties/scope_days/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema125.properties.scopes.properties.scope_days,data:data69};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -17143,11 +17170,9 @@ vErrors.push(err103);
 }
 errors++;
 }
-}
-if(data64.max_bytes !== undefined){
-let data67 = data64.max_bytes;
-if((!(((typeof data67 == "number") && (!(data67 % 1) && !isNaN(data67))) && (isFinite(data67)))) && (typeof data67 !== "string")){
-const err104 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema125.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema125.properties.audit_log.properties.max_bytes.type,parentSchema:schema125.properties.audit_log.properties.max_bytes,data:data67};
+if((typeof data69 == "number") && (isFinite(data69))){
+if(data69 > 3650 || isNaN(data69)){
+const err104 = {instancePath:instancePath+"/scopes/scope_days",schemaPath:"#/properties/scopes/properties/scope_days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3650},message:"must be <= 3650",schema:3650,parentSchema:schema125.properties.scopes.properties.scope_days,data:data69};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -17156,9 +17181,8 @@ vErrors.push(err104);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "size", data67, schema125.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
-if(reason7 !== undefined){
-const err105 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason7,schema:"size",parentSchema:schema125.properties.audit_log.properties.max_bytes,data:data67};
+if(data69 < 1 || isNaN(data69)){
+const err105 = {instancePath:instancePath+"/scopes/scope_days",schemaPath:"#/properties/scopes/properties/scope_days/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema125.properties.scopes.properties.scope_days,data:data69};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -17167,9 +17191,11 @@ vErrors.push(err105);
 }
 errors++;
 }
-if((typeof data67 == "number") && (isFinite(data67))){
-if(data67 < 1 || isNaN(data67)){
-const err106 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema125.properties.audit_log.properties.max_bytes,data:data67};
+}
+}
+}
+else {
+const err106 = {instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.scopes.type,parentSchema:schema125.properties.scopes,data:data55};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -17179,11 +17205,15 @@ vErrors.push(err106);
 errors++;
 }
 }
-}
-if(data64.max_files !== undefined){
-let data68 = data64.max_files;
-if((!(((typeof data68 == "number") && (!(data68 % 1) && !isNaN(data68))) && (isFinite(data68)))) && (typeof data68 !== "string")){
-const err107 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema125.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema125.properties.audit_log.properties.max_files.type,parentSchema:schema125.properties.audit_log.properties.max_files,data:data68};
+if(data.request_limits !== undefined){
+let data70 = data.request_limits;
+if(Array.isArray(data70)){
+const len15 = data70.length;
+for(let i15=0; i15<len15; i15++){
+let data71 = data70[i15];
+if(data71 && typeof data71 == "object" && !Array.isArray(data71)){
+if(data71.requests_per_s === undefined){
+const err107 = {instancePath:instancePath+"/request_limits/" + i15,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema125.properties.request_limits.items.required,parentSchema:schema125.properties.request_limits.items,data:data71};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -17192,9 +17222,9 @@ vErrors.push(err107);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "count", data68, schema125.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
-if(reason8 !== undefined){
-const err108 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason8,schema:"count",parentSchema:schema125.properties.audit_log.properties.max_files,data:data68};
+for(const key12 in data71){
+if(!(((((((key12 === "requests_per_s") || (key12 === "burst")) || (key12 === "anonymous")) || (key12 === "names")) || (key12 === "groups")) || (key12 === "claims")) || (key12 === "by"))){
+const err108 = {instancePath:instancePath+"/request_limits/" + i15,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.request_limits.items,data:data71};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -17203,9 +17233,11 @@ vErrors.push(err108);
 }
 errors++;
 }
-if((typeof data68 == "number") && (isFinite(data68))){
-if(data68 < 0 || isNaN(data68)){
-const err109 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema125.properties.audit_log.properties.max_files,data:data68};
+}
+if(data71.requests_per_s !== undefined){
+let data72 = data71.requests_per_s;
+if((!((typeof data72 == "number") && (isFinite(data72)))) && (typeof data72 !== "string")){
+const err109 = {instancePath:instancePath+"/request_limits/" + i15+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema125.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema125.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema125.properties.request_limits.items.properties.requests_per_s,data:data72};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -17214,11 +17246,9 @@ vErrors.push(err109);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err110 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.audit_log.type,parentSchema:schema125.properties.audit_log,data:data64};
+const reason7 = checkScalar.call(this, "number", data72, schema125.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i15+"/requests_per_s");
+if(reason7 !== undefined){
+const err110 = {instancePath:instancePath+"/request_limits/" + i15+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"number",parentSchema:schema125.properties.request_limits.items.properties.requests_per_s,data:data72};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -17227,15 +17257,303 @@ vErrors.push(err110);
 }
 errors++;
 }
-}
-}
-else {
-const err111 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.type,parentSchema:schema125,data};
+if((typeof data72 == "number") && (isFinite(data72))){
+if(data72 <= 0 || isNaN(data72)){
+const err111 = {instancePath:instancePath+"/request_limits/" + i15+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema125.properties.request_limits.items.properties.requests_per_s,data:data72};
 if(vErrors === null){
 vErrors = [err111];
 }
 else {
 vErrors.push(err111);
+}
+errors++;
+}
+}
+}
+if(data71.burst !== undefined){
+let data73 = data71.burst;
+if((!(((typeof data73 == "number") && (!(data73 % 1) && !isNaN(data73))) && (isFinite(data73)))) && (typeof data73 !== "string")){
+const err112 = {instancePath:instancePath+"/request_limits/" + i15+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema125.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema125.properties.request_limits.items.properties.burst.type,parentSchema:schema125.properties.request_limits.items.properties.burst,data:data73};
+if(vErrors === null){
+vErrors = [err112];
+}
+else {
+vErrors.push(err112);
+}
+errors++;
+}
+const reason8 = checkScalar.call(this, "count", data73, schema125.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i15+"/burst");
+if(reason8 !== undefined){
+const err113 = {instancePath:instancePath+"/request_limits/" + i15+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason8,schema:"count",parentSchema:schema125.properties.request_limits.items.properties.burst,data:data73};
+if(vErrors === null){
+vErrors = [err113];
+}
+else {
+vErrors.push(err113);
+}
+errors++;
+}
+if((typeof data73 == "number") && (isFinite(data73))){
+if(data73 < 1 || isNaN(data73)){
+const err114 = {instancePath:instancePath+"/request_limits/" + i15+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema125.properties.request_limits.items.properties.burst,data:data73};
+if(vErrors === null){
+vErrors = [err114];
+}
+else {
+vErrors.push(err114);
+}
+errors++;
+}
+}
+}
+if(data71.anonymous !== undefined){
+let data74 = data71.anonymous;
+if((typeof data74 !== "boolean") && (typeof data74 !== "string")){
+const err115 = {instancePath:instancePath+"/request_limits/" + i15+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema125.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema125.properties.request_limits.items.properties.anonymous.type,parentSchema:schema125.properties.request_limits.items.properties.anonymous,data:data74};
+if(vErrors === null){
+vErrors = [err115];
+}
+else {
+vErrors.push(err115);
+}
+errors++;
+}
+const reason9 = checkScalar.call(this, "bool", data74, schema125.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i15+"/anonymous");
+if(reason9 !== undefined){
+const err116 = {instancePath:instancePath+"/request_limits/" + i15+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema125.properties.request_limits.items.properties.anonymous,data:data74};
+if(vErrors === null){
+vErrors = [err116];
+}
+else {
+vErrors.push(err116);
+}
+errors++;
+}
+}
+if(data71.names !== undefined){
+if(!(validate287.call(this, data71.names, {instancePath:instancePath+"/request_limits/" + i15+"/names",parentData:data71,parentDataProperty:"names",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate287.errors);
+errors = vErrors.length;
+}
+}
+if(data71.groups !== undefined){
+if(!(validate289.call(this, data71.groups, {instancePath:instancePath+"/request_limits/" + i15+"/groups",parentData:data71,parentDataProperty:"groups",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate289.errors);
+errors = vErrors.length;
+}
+}
+if(data71.claims !== undefined){
+if(!(validate291.call(this, data71.claims, {instancePath:instancePath+"/request_limits/" + i15+"/claims",parentData:data71,parentDataProperty:"claims",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate291.errors);
+errors = vErrors.length;
+}
+}
+if(data71.by !== undefined){
+if(!(validate293.call(this, data71.by, {instancePath:instancePath+"/request_limits/" + i15+"/by",parentData:data71,parentDataProperty:"by",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate293.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err117 = {instancePath:instancePath+"/request_limits/" + i15,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.request_limits.items.type,parentSchema:schema125.properties.request_limits.items,data:data71};
+if(vErrors === null){
+vErrors = [err117];
+}
+else {
+vErrors.push(err117);
+}
+errors++;
+}
+}
+}
+else {
+const err118 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.properties.request_limits.type,parentSchema:schema125.properties.request_limits,data:data70};
+if(vErrors === null){
+vErrors = [err118];
+}
+else {
+vErrors.push(err118);
+}
+errors++;
+}
+}
+if(data.callers_in_results !== undefined){
+let data79 = data.callers_in_results;
+if(typeof data79 !== "string"){
+const err119 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.callers_in_results.type,parentSchema:schema125.properties.callers_in_results,data:data79};
+if(vErrors === null){
+vErrors = [err119];
+}
+else {
+vErrors.push(err119);
+}
+errors++;
+}
+if(!(((data79 === "administrators") || (data79 === "readers")) || (data79 === "nobody"))){
+const err120 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/enum",keyword:"enum",params:{allowedValues: schema125.properties.callers_in_results.enum},message:"must be equal to one of the allowed values",schema:schema125.properties.callers_in_results.enum,parentSchema:schema125.properties.callers_in_results,data:data79};
+if(vErrors === null){
+vErrors = [err120];
+}
+else {
+vErrors.push(err120);
+}
+errors++;
+}
+}
+if(data.audit_log !== undefined){
+let data80 = data.audit_log;
+if(data80 && typeof data80 == "object" && !Array.isArray(data80)){
+if(data80.path === undefined){
+const err121 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema125.properties.audit_log.required,parentSchema:schema125.properties.audit_log,data:data80};
+if(vErrors === null){
+vErrors = [err121];
+}
+else {
+vErrors.push(err121);
+}
+errors++;
+}
+for(const key13 in data80){
+if(!((((key13 === "path") || (key13 === "calls")) || (key13 === "max_bytes")) || (key13 === "max_files"))){
+const err122 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties",schema:false,parentSchema:schema125.properties.audit_log,data:data80};
+if(vErrors === null){
+vErrors = [err122];
+}
+else {
+vErrors.push(err122);
+}
+errors++;
+}
+}
+if(data80.path !== undefined){
+let data81 = data80.path;
+if(typeof data81 !== "string"){
+const err123 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.audit_log.properties.path.type,parentSchema:schema125.properties.audit_log.properties.path,data:data81};
+if(vErrors === null){
+vErrors = [err123];
+}
+else {
+vErrors.push(err123);
+}
+errors++;
+}
+}
+if(data80.calls !== undefined){
+let data82 = data80.calls;
+if(typeof data82 !== "string"){
+const err124 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.audit_log.properties.calls.type,parentSchema:schema125.properties.audit_log.properties.calls,data:data82};
+if(vErrors === null){
+vErrors = [err124];
+}
+else {
+vErrors.push(err124);
+}
+errors++;
+}
+if(!((data82 === "all") || (data82 === "refused"))){
+const err125 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema125.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema125.properties.audit_log.properties.calls.enum,parentSchema:schema125.properties.audit_log.properties.calls,data:data82};
+if(vErrors === null){
+vErrors = [err125];
+}
+else {
+vErrors.push(err125);
+}
+errors++;
+}
+}
+if(data80.max_bytes !== undefined){
+let data83 = data80.max_bytes;
+if((!(((typeof data83 == "number") && (!(data83 % 1) && !isNaN(data83))) && (isFinite(data83)))) && (typeof data83 !== "string")){
+const err126 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema125.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema125.properties.audit_log.properties.max_bytes.type,parentSchema:schema125.properties.audit_log.properties.max_bytes,data:data83};
+if(vErrors === null){
+vErrors = [err126];
+}
+else {
+vErrors.push(err126);
+}
+errors++;
+}
+const reason10 = checkScalar.call(this, "size", data83, schema125.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
+if(reason10 !== undefined){
+const err127 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason10,schema:"size",parentSchema:schema125.properties.audit_log.properties.max_bytes,data:data83};
+if(vErrors === null){
+vErrors = [err127];
+}
+else {
+vErrors.push(err127);
+}
+errors++;
+}
+if((typeof data83 == "number") && (isFinite(data83))){
+if(data83 < 1 || isNaN(data83)){
+const err128 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema125.properties.audit_log.properties.max_bytes,data:data83};
+if(vErrors === null){
+vErrors = [err128];
+}
+else {
+vErrors.push(err128);
+}
+errors++;
+}
+}
+}
+if(data80.max_files !== undefined){
+let data84 = data80.max_files;
+if((!(((typeof data84 == "number") && (!(data84 % 1) && !isNaN(data84))) && (isFinite(data84)))) && (typeof data84 !== "string")){
+const err129 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema125.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema125.properties.audit_log.properties.max_files.type,parentSchema:schema125.properties.audit_log.properties.max_files,data:data84};
+if(vErrors === null){
+vErrors = [err129];
+}
+else {
+vErrors.push(err129);
+}
+errors++;
+}
+const reason11 = checkScalar.call(this, "count", data84, schema125.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
+if(reason11 !== undefined){
+const err130 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema125.properties.audit_log.properties.max_files,data:data84};
+if(vErrors === null){
+vErrors = [err130];
+}
+else {
+vErrors.push(err130);
+}
+errors++;
+}
+if((typeof data84 == "number") && (isFinite(data84))){
+if(data84 < 0 || isNaN(data84)){
+const err131 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema125.properties.audit_log.properties.max_files,data:data84};
+if(vErrors === null){
+vErrors = [err131];
+}
+else {
+vErrors.push(err131);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err132 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.properties.audit_log.type,parentSchema:schema125.properties.audit_log,data:data80};
+if(vErrors === null){
+vErrors = [err132];
+}
+else {
+vErrors.push(err132);
+}
+errors++;
+}
+}
+}
+else {
+const err133 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.type,parentSchema:schema125,data};
+if(vErrors === null){
+vErrors = [err133];
+}
+else {
+vErrors.push(err133);
 }
 errors++;
 }

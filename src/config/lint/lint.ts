@@ -7,6 +7,7 @@ import { lintInstances } from './instances.js'
 import { lintCycles, lintUnused } from './names.js'
 import { lintReach } from './reach.js'
 import { lintRoles } from './roles.js'
+import { lintScopes } from './scopes.js'
 import { lintSecurity } from './security.js'
 import { lintServers } from './servers.js'
 import { lintStores } from './stores.js'
@@ -30,6 +31,7 @@ export const lint = (config: UncheckedConfig, document: Document, normaliser: No
   lintInstances(context)
   lintBuildEvents(context)
   lintSecurity(context)
+  lintScopes(context)
   lintWorkers(context)
   lintReach(context)
   lintRoles(context)

@@ -1,8 +1,6 @@
 import { entryFor } from '../../base/catch-all.js'
 import type { ServerConfig } from '../config.js'
-import { withNested } from '../store-path.js'
-import type { LintContext, UncheckedConfig } from './context.js'
-import { reachableFrom } from './reach.js'
+import type { LintContext } from './context.js'
 
 /** Path of the status page. */
 const PEOPLE = '/'
@@ -53,23 +51,14 @@ const lintHttpCaches = (
       const expected = 'a path without empty and dot segments and without a slash at the end'
       findings.error(at, 'the path is not in its shortest form', { found: JSON.stringify(path), expected })
     }
-    for (const instance of overlay === undefined ? [instance_name] : [instance_name, overlay]) {
-      if (entryFor(cas, instance) !== undefined && entryFor(ac, instance) !== undefined) continue
-      findings.error(at, `instance ${JSON.stringify(instance)} has no cas or no ac in this server`, {
+    if (entryFor(cas, instance_name) === undefined || entryFor(ac, instance_name) === undefined)
+      findings.error(at, `instance ${JSON.stringify(instance_name)} has no cas or no ac in this server`, {
         expected: 'an entry for the instance in services.cas, and in services.ac',
       })
-    }
     if (overlay === undefined) continue
     if (config.security === undefined)
       findings.error([...at, 'overlay_instance_name'], 'without security every caller may write everywhere', {
         expected: 'security, with a rule for callers that may write to the overlay only',
-      })
-    const [shared, own] = [entryFor(ac, instance_name)?.ac_store, entryFor(ac, overlay)?.ac_store]
-    const isIsolated = config.instances.get(overlay)?.isolate === true
-    // Results of Bazel have the digests of clients; entries of other kinds have keys that no client can name.
-    if (options.kind === 'bazel' && overlay !== instance_name && !isIsolated && shareBackend(shared, own, config))
-      findings.error([...at, 'overlay_instance_name'], `both instances have their results in ${JSON.stringify(own)}`, {
-        expected: 'another ac_store for the overlay, or both instances isolated',
       })
     if (overlay === instance_name)
       findings.error([...at, 'overlay_instance_name'], 'the overlay is the instance itself', {
@@ -78,24 +67,6 @@ const lintHttpCaches = (
       })
   }
 }
-
-/** Whether both stores keep results in one, through whatever is above it. */
-const shareBackend = (one = '', other = '', { stores }: UncheckedConfig): boolean => {
-  const backends = (name: string) => [...reachableFrom(name, stores)].filter((below) => keepsBlobs(below, stores))
-  const ofOther = new Set(backends(other))
-  return backends(one).some((name) => ofOther.has(name))
-}
-
-/** Whether a named store has content of its own, and not only references to others. */
-const keepsBlobs = (name: string, stores: UncheckedConfig['stores']): boolean => {
-  const store = stores.get(name)
-  return store !== undefined && withNested(store).some(({ kind }) => BACKENDS.has(kind))
-}
-
-const BACKENDS: ReadonlySet<string> = new Set([
-  ...['memory', 'filesystem', 'redis_store', 'experimental_mongo', 'experimental_cloud_object_store'],
-  ...['ontap_s3_existence_cache', 'grpc'],
-])
 
 const pathsOf = (path: string, below: readonly string[]): readonly string[] => [
   path,

@@ -3,6 +3,7 @@ import type { Config, SchedulerConfig, ServerConfig, StoreConfig, StoreOptions }
 import type { Path } from '../read/path.js'
 import { nestedStores, withNested } from '../store-path.js'
 import type { LintContext } from './context.js'
+import { scopesOf } from './scopes.js'
 
 /**
  * What a store has to keep in its place: blobs under their digests, results under those of actions, or also records under keys
@@ -48,7 +49,7 @@ const problemOf = (role: Role, { store_type, record_secret }: StoreOptions['grpc
   }
   if (role === 'results' || record_secret !== undefined) return undefined
   const message =
-    'clients of the other server could forge the entries of HTTP caches and the assets that are kept there'
+    'clients of the other server could forge the entries of HTTP caches, the assets and the scopes that are kept there'
   return {
     message,
     found: `${found} and no record_secret`,
@@ -63,10 +64,11 @@ function* placesOf(context: LintContext): Generator<Place> {
     if (store !== undefined) yield { role, store, path: [...originOf(options), key] }
   }
   const noted = notedInstances(config)
+  const hasScopes = scopesOf(config).length > 0
   for (const { services } of config.servers) {
     for (const options of services.cas.values()) yield* at('blobs', options.cas_store, options, 'cas_store')
     for (const [instance, options] of services.ac)
-      yield* at(noted(instance) ? 'records' : 'results', options.ac_store, options, 'ac_store')
+      yield* at(hasScopes || noted(instance) ? 'records' : 'results', options.ac_store, options, 'ac_store')
     for (const options of services.execution.values()) yield* at('blobs', options.cas_store, options, 'cas_store')
     for (const options of services.fetch.values()) yield* at('records', options.fetch_store, options, 'fetch_store')
     for (const options of services.push.values()) yield* at('records', options.push_store, options, 'push_store')

@@ -7,6 +7,7 @@ export interface Record {
   digestFunction: number
   content: Buffer
   details: Buffer
+  trees: build_bazel_remote_execution_v2.Digest[]
 }
 
 export interface RecordInput {
@@ -15,6 +16,27 @@ export interface RecordInput {
   digestFunction?: number | undefined
   content?: Uint8Array | undefined
   details?: Uint8Array | undefined
+  trees?: readonly build_bazel_remote_execution_v2.DigestInput[] | undefined
+}
+
+export interface ScopedDetails {
+  scope: string
+}
+
+export interface ScopedDetailsInput {
+  scope?: string | undefined
+}
+
+export interface ScopeState {
+  generation: Buffer
+  usedMs: number
+  sizeBytes: number
+}
+
+export interface ScopeStateInput {
+  generation?: Uint8Array | undefined
+  usedMs?: number | undefined
+  sizeBytes?: number | undefined
 }
 
 export interface SealedRecord {

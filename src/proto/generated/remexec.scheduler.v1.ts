@@ -14,12 +14,16 @@ export interface ResultOrigin {
   identity: string
   workerId: string
   workerIdentity: string
+  scope: string
+  isConfined: boolean
 }
 
 export interface ResultOriginInput {
   identity?: string | undefined
   workerId?: string | undefined
   workerIdentity?: string | undefined
+  scope?: string | undefined
+  isConfined?: boolean | undefined
 }
 
 export interface OperationProgress {

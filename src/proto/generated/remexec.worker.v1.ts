@@ -79,6 +79,8 @@ export interface Hello {
   workerKey: string
   maxWaitingAttempts: number
   sick: string
+  confined: boolean
+  knowsScopes: boolean
 }
 
 export interface HelloInput {
@@ -93,6 +95,8 @@ export interface HelloInput {
   workerKey?: string | undefined
   maxWaitingAttempts?: number | undefined
   sick?: string | undefined
+  confined?: boolean | undefined
+  knowsScopes?: boolean | undefined
 }
 
 export interface OfferedProperty {
@@ -146,6 +150,7 @@ export interface Start {
   doNotCache: boolean
   priority: number
   action: Buffer
+  scope: CallerScope | null
 }
 
 export interface StartInput {
@@ -163,6 +168,15 @@ export interface StartInput {
   doNotCache?: boolean | undefined
   priority?: number | undefined
   action?: Uint8Array | undefined
+  scope?: CallerScopeInput | null | undefined
+}
+
+export interface CallerScope {
+  name: string
+}
+
+export interface CallerScopeInput {
+  name?: string | undefined
 }
 
 export interface Progress {
@@ -188,6 +202,7 @@ export interface Result {
   workerError: google_rpc.Status | null
   refused: google_rpc.Status | null
   givenBack: GivenBack | null
+  confined: boolean
   /** Which one is set. */
   readonly outcome: 'executeResponse' | 'workerError' | 'refused' | 'givenBack' | undefined
 }
@@ -198,6 +213,7 @@ export interface ResultInput {
   workerError?: google_rpc.StatusInput | null | undefined
   refused?: google_rpc.StatusInput | null | undefined
   givenBack?: GivenBackInput | null | undefined
+  confined?: boolean | undefined
 }
 
 export interface GivenBack {

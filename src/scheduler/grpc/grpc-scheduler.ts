@@ -93,6 +93,7 @@ export class GrpcScheduler implements Scheduler {
   async execute(request: ExecutionRequest): Promise<string> {
     const { remote, results } = this.#options
     const { instanceName, refusal, doNotCache, skipCacheLookup, actionDigest, priority, metadata } = request
+    if (request.scope !== undefined) return this.#answer(request, { error: UNSCOPED })
     if (refusal !== undefined) return this.#answer(request, { error: refusal })
     const found = doNotCache || skipCacheLookup ? undefined : await results.find(request)
     if (found !== undefined)
@@ -198,6 +199,12 @@ const inWords = ({ workers, queued, elsewhere }: SchedulerOverview): string => {
 }
 
 const NO_RESPONSE = codec('build.bazel.remote.execution.v2.ExecuteResponse').decode(Buffer.alloc(0))
+
+/** That server would take the action for one of this server, and its result for everybody's. */
+const UNSCOPED = new StatusError(
+  'FAILED_PRECONDITION',
+  'this caller has a scope (security.scopes), and the actions of this instance run for another server: expected an instance whose scheduler is here',
+)
 
 /** Marks the ids of remote operations; operations stored here have ids without it. */
 const REMOTE = '~'

@@ -236,7 +236,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
       workerId,
       keepAlive: () => say((nowMs) => machine.keepAlive(nowMs, workerId)),
       progress: (attemptId, stage) => say((nowMs) => machine.progress(nowMs, workerId, attemptId, stage)),
-      report: (attemptId, response) => say((nowMs) => machine.report(nowMs, workerId, attemptId, response)),
+      report: (attemptId, response, run) => say((nowMs) => machine.report(nowMs, workerId, attemptId, response, run)),
       workerError: (attemptId, error) => say((nowMs) => machine.workerError(nowMs, workerId, attemptId, error)),
       refuse: (attemptId, error) => say((nowMs) => machine.refuse(nowMs, workerId, attemptId, error)),
       giveBack: (attemptId) => say((nowMs) => machine.giveBack(nowMs, workerId, attemptId)),
@@ -351,11 +351,11 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     this.#apply(this.#machine.complete(this.#nowMs, name, outcome))
   }
 
-  async #settle({ executionId, request, response }: Extract<Command, { kind: 'settle' }>): Promise<void> {
+  async #settle({ executionId, request, response, run }: Extract<Command, { kind: 'settle' }>): Promise<void> {
     this.#settling += 1
-    const kept = await this.#options.results.keep(request, response)
+    const kept = await this.#options.results.keep(request, response, run)
     this.#settling -= 1
-    this.#apply(this.#machine.settled(this.#nowMs, executionId, { response: kept }))
+    this.#apply(this.#machine.settled(this.#nowMs, executionId, { response: kept }, run))
   }
 
   #health(): HealthStatus {

@@ -13,6 +13,7 @@ import type {
   Progress,
   WorkerOffer,
 } from '../request.js'
+import { type RunFacts, UNCONFINED } from '../scheduler.js'
 import type { ActiveExecution, SchedulerActivity, SchedulerMeter } from './meter.js'
 import { positionOf, whyItWaits } from './queue/why.js'
 import type { SimpleSettings } from './settings.js'
@@ -20,6 +21,7 @@ import { Context } from './state/context.js'
 import { IgnoredImages, ignoredImage, withIgnoredImage } from './state/ignored-image.js'
 import { Operations, stateOf } from './state/operations.js'
 import { requirementIfAny, requirementOf } from './state/requirement.js'
+import { SharedRuns } from './state/shared-runs.js'
 import { type Command, Execution, type Operation, type Worker } from './state/state.js'
 import { Dispatch } from './workers/dispatch.js'
 import { waitingThere } from './workers/pool.js'
@@ -39,7 +41,7 @@ export class SimpleScheduler {
   readonly #workers: Workers
   readonly #executions = new Map<string, Execution>()
   readonly #ignoredImages = new IgnoredImages()
-  readonly #inFlight = new Map<string, Execution>()
+  readonly #inFlight = new SharedRuns()
   #matchedMs = 0
   /** Time of the first event. */
   #firstMs = Number.POSITIVE_INFINITY
@@ -136,22 +138,23 @@ export class SimpleScheduler {
       const warning = image === undefined ? undefined : this.#ignoredImages.note(image)
       if (warning !== undefined) this.#context.log('warn', warning)
       const execution = new Execution(operation, request, requirement, ++this.#sequence, nowMs)
-      const shared = this.#underWay(execution)
-      if (shared !== undefined) {
-        this.#join(operation, shared, request)
-        return
-      }
-      this.#checkRoom(operation.instanceName)
-      this.#enter(execution)
-      this.#dispatch.submit(execution)
+      const shared = this.#inFlight.joinable(execution, this.#workers.areConfined)
+      if (shared === undefined) this.#queue(operation, execution)
+      else this.#join(operation, shared, request)
     })
   }
 
+  #queue(operation: Operation, execution: Execution): void {
+    this.#checkRoom(operation.instanceName)
+    this.#enter(execution)
+    this.#dispatch.submit(execution)
+  }
+
   /** The host has cached the result: clients may see it. */
-  settled(nowMs: number, executionId: string, outcome: Outcome): Command[] {
+  settled(nowMs: number, executionId: string, outcome: Outcome, run = UNCONFINED): Command[] {
     return this.#event(nowMs, () => {
       const execution = this.#executions.get(executionId)
-      if (execution?.state === 'settling') this.#finish(execution, outcome)
+      if (execution?.state === 'settling') this.#finish(execution, outcome, run)
     })
   }
 
@@ -208,8 +211,8 @@ export class SimpleScheduler {
   }
 
   /** A worker reported the final result of an attempt. */
-  report(nowMs: number, workerId: string, attemptId: string, response: ExecuteResponse): Command[] {
-    return this.#event(nowMs, () => this.#workers.report(workerId, attemptId, response))
+  report(nowMs: number, workerId: string, attemptId: string, response: ExecuteResponse, run = UNCONFINED): Command[] {
+    return this.#event(nowMs, () => this.#workers.report(workerId, attemptId, response, run))
   }
 
   /** The worker could not run the attempt. Counts as a failure. */
@@ -324,7 +327,7 @@ export class SimpleScheduler {
     const operation = this.#operations.unfinished(name)
     if (operation === undefined) return false
     const created = new Execution(operation, request, requirement, ++this.#sequence, nowMs)
-    const shared = this.#underWay(created)
+    const shared = this.#inFlight.ofScope(created)
     if (shared !== undefined) this.#join(operation, shared, request)
     else this.#enter(created)
     const execution = shared ?? created
@@ -334,21 +337,17 @@ export class SimpleScheduler {
     return true
   }
 
-  /** The run that an equal action may join. With `skipCacheLookup` a run that is already settling is excluded. */
-  #underWay({ sharingKey, request }: Execution): Execution | undefined {
-    const shared = sharingKey === undefined ? undefined : this.#inFlight.get(sharingKey)
-    return request.skipCacheLookup && shared?.state === 'settling' ? undefined : shared
-  }
-
   #enter(execution: Execution): void {
-    const { first, sharingKey } = execution
-    if (sharingKey !== undefined) this.#inFlight.set(sharingKey, execution)
+    const { first } = execution
+    this.#inFlight.add(execution)
     this.#executions.set(execution.id, execution)
     first.execution = execution
     execution.operations.add(first)
   }
 
-  #join(operation: Operation, execution: Execution, { priority }: ExecutionRequest): void {
+  #join(operation: Operation, execution: Execution, request: ExecutionRequest): void {
+    const { priority } = request
+    operation.request = request
     operation.joined = execution.request.trace
     operation.execution = execution
     execution.operations.add(operation)
@@ -390,13 +389,36 @@ export class SimpleScheduler {
     return ignoredImage(properties, this.#context.settings.supportedPlatformProperties)
   }
 
-  #finish(execution: Execution, result: Outcome): void {
+  /** `run` is how a worker got the result; undefined for an error of the server. */
+  #finish(execution: Execution, result: Outcome, run?: RunFacts): void {
     const image = this.#ignoredImage(execution.request)
     const outcome = image === undefined ? result : withIgnoredImage(result, image)
     execution.enter('finish')
     this.#forget(execution)
+    const others = [...execution.operations].filter(({ request }) => !isFor(request, execution, run))
+    for (const operation of others) execution.operations.delete(operation)
     for (const operation of execution.operations) this.#operations.complete(operation, outcome)
     this.#ended(execution, outcome)
+    for (const operation of others) this.#runAgain(operation)
+  }
+
+  /** The run that it joined was that of another scope, and was not confined after all. */
+  #runAgain(operation: Operation): void {
+    const { request } = operation
+    if (request === undefined) return
+    const { settings, nowMs } = this.#context
+    const requirement = requirementOf(request.properties, settings.supportedPlatformProperties)
+    const execution = new Execution(operation, request, requirement, ++this.#sequence, nowMs)
+    const shared = this.#inFlight.ofScope(execution)
+    if (shared !== undefined) {
+      this.#join(operation, shared, request)
+      return
+    }
+    try {
+      this.#queue(operation, execution)
+    } catch (error) {
+      this.#operations.complete(operation, { error: StatusError.from(error) })
+    }
   }
 
   #ended({ id, request, attempts, queuedMs, lastWorker }: Execution, outcome: Outcome): void {
@@ -407,8 +429,7 @@ export class SimpleScheduler {
 
   #forget(execution: Execution): void {
     this.#executions.delete(execution.id)
-    const { sharingKey } = execution
-    if (sharingKey !== undefined && this.#inFlight.get(sharingKey) === execution) this.#inFlight.delete(sharingKey)
+    this.#inFlight.remove(execution)
   }
 
   #onOperation(nowMs: number, name: string, event: (operation: Operation) => void): Command[] {
@@ -426,3 +447,7 @@ export class SimpleScheduler {
     return this.#context.take()
   }
 }
+
+/** Whether the outcome of a run is one for a client that joined it. Everybody may have what a trusted caller may have. */
+const isFor = (request: ExecutionRequest | undefined, { scope }: Execution, run: RunFacts | undefined): boolean =>
+  request === undefined || scope === '' || (request.scope ?? '') === scope || run?.isConfined === true

@@ -6,6 +6,8 @@ export interface Identity {
   readonly kind: IdentityKind
   readonly name: string
   readonly groups: readonly string[]
+  /** The scope that its source says, whatever the rules. */
+  readonly scope?: string
   /** Claims of a JWT. */
   readonly claims?: Readonly<Record<string, unknown>>
 }

@@ -16,7 +16,8 @@ export const getActionResult =
   async (request: GetActionResultRequest, rpc: NotedCall): Promise<ActionResult | EncodedMessage> => {
     const { instance, call, functions } = openRequest(instances, request, rpc)
     const action = requestDigest(request.actionDigest, functions, 'action_digest')
-    const context = { ac: instance.ac, cas: instance.cas, call, maxBytes }
+    const ac = instance.results.of(rpc.visitor?.scopeIn(request.instanceName))
+    const context = { ac, cas: instance.cas, call, maxBytes }
     const entry = noted(await lookUpEntry(action, context), rpc)
     record(action.key, entry, rpc)
     const stored = hitOf(entry)

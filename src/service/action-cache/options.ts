@@ -1,10 +1,11 @@
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { Store } from '../../store/contract/store.js'
+import type { CallerResults } from '../../store/scoped/result-cache.js'
 import type { Instances } from '../instance.js'
 
 export interface AcInstance {
   /** Encoded ActionResults by action digest. Contains only results whose outputs are all in `cas`. */
-  readonly ac: Store
+  readonly results: CallerResults
   /** The CAS (`asCas`) that results refer to. Undefined if the instance has none: outputs are then not checked. */
   readonly cas: Store | undefined
   readonly digestFunctions: readonly DigestFunction[]

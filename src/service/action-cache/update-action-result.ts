@@ -25,7 +25,7 @@ export const updateActionResult =
   ({ instances, maxResponseBytes }: ActionCacheOptions) =>
   async (request: UpdateActionResultRequest, rpc: RecordedCall): Promise<ActionResult> => {
     const { instance, call, functions } = openRequest(instances, request, rpc)
-    const { ac, cas, isReadOnly } = instance
+    const { results, cas, isReadOnly } = instance
     if (isReadOnly) {
       const shown = JSON.stringify(request.instanceName)
       throw new StatusError('PERMISSION_DENIED', `the action cache of instance ${shown} is read-only for clients`)
@@ -33,6 +33,7 @@ export const updateActionResult =
     const action = requestDigest(request.actionDigest, functions, 'action_digest')
     const result = request.actionResult
     if (result === null) throw new StatusError('INVALID_ARGUMENT', 'action_result is missing')
+    const ac = results.of(rpc.visitor?.scopeIn(request.instanceName))
     await storeResult(action, result, { ac, cas, visitor: rpc.visitor, maxBytes: maxResponseBytes }, call)
     rpc.record?.({ action: action.key, outcome: 'written' })
     return result

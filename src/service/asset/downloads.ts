@@ -6,6 +6,7 @@ import { putUnnamed } from '../../content/put-unnamed.js'
 import { type Answer, type Downloader, originFailure, shown } from '../../download/downloader.js'
 import { Digest } from '../../reapi/digest.js'
 import { type Call, internalCall } from '../../rpc/call.js'
+import type { Scope } from '../../rpc/scope.js'
 import { missingOf, type Store } from '../../store/contract/store.js'
 import { type Clients, FairTurns } from '../../work/fair-turns.js'
 import type { AssetRecord } from './asset-record.js'
@@ -20,7 +21,8 @@ export type WithoutChecksum = 'refuse' | 'revalidate' | 'reuse'
 export interface DownloadsOptions {
   readonly downloader: Downloader
   readonly cas: Store
-  readonly records: AssetRecords
+  /** Where a caller's downloads are noted: one that asks again must not replace what another one pushed. */
+  readonly recordsFor: (scope: Scope | undefined) => AssetRecords
   readonly maxBytes: number
   readonly timeoutMs: number
   readonly maxConcurrent: number
@@ -28,6 +30,8 @@ export interface DownloadsOptions {
 }
 
 interface Request extends Lookup {
+  /** Of the client. */
+  readonly scope: Scope | undefined
   /** Of the client; undefined for none. */
   readonly timeoutMs: number | undefined
 }
@@ -63,7 +67,7 @@ export class Downloads {
       return Promise.resolve({ kind: 'failed', error: new StatusError('PERMISSION_DENIED', why) })
     }
     const headers = uris.map((uri, index) => [...qualifiers.headersFor(index, uri)])
-    const key = JSON.stringify([digestFunction.name, uris, qualifiers.identifying, headers])
+    const key = JSON.stringify([digestFunction.name, uris, qualifiers.identifying, headers, request.scope?.name])
     const limitMs = Math.min(timeoutMs ?? Infinity, this.#options.timeoutMs)
     // Nothing of the call stays with a download that goes on without it.
     const { instanceName, log } = call
@@ -130,7 +134,8 @@ export class Downloads {
   }
 
   async #download(index: number, uri: string, request: Request, call: Call): Promise<AssetRecord> {
-    const { downloader, records } = this.#options
+    const { downloader, recordsFor } = this.#options
+    const records = recordsFor(request.scope)
     const { qualifiers, digestFunction, nowMs } = request
     const url = webAddress(uri)
     const headers = qualifiers.headersFor(index, uri)
@@ -195,7 +200,8 @@ export class Downloads {
   }
 
   async #remember(record: AssetRecord, request: Request, isPublic: boolean, call: Call): Promise<AssetRecord> {
-    const { records, withoutChecksum } = this.#options
+    const { recordsFor, withoutChecksum } = this.#options
+    const records = recordsFor(request.scope)
     const { qualifiers, digestFunction } = request
     const { integrity, withoutChecksum: others } = qualifiers
     if (integrity !== undefined) {

@@ -15,9 +15,9 @@ import type { RpcCall, Service } from '../../rpc/rpc.js'
 import { openRequest } from '../request.js'
 import type { AssetKind, AssetRecord } from './asset-record.js'
 import type { FetchOutcome, Lookup } from './lookup.js'
-import type { FetchInstance, FetchOptions } from './options.js'
+import type { FetchOptions } from './options.js'
 import { parseQualifiers, unsupported } from './qualifiers.js'
-import { nameOfChecksum, nameOfUri } from './records.js'
+import { type AssetRecords, nameOfChecksum, nameOfUri } from './records.js'
 import { checkUris } from './uris.js'
 
 /** Fetch of the Remote Asset API: content by URI, from what was pushed or downloaded before, or downloaded now. */
@@ -88,7 +88,9 @@ const fetch = async (
     ...{ kind, uris: request.uris, qualifiers, digestFunction, nowMs: clock.now() },
     oldestMs: request.oldestContentAccepted === null ? -Infinity : toMs(request.oldestContentAccepted),
   }
-  const record = await knownAsset(lookup, instance, call)
+  const scope = rpc.visitor?.scopeIn(request.instanceName)
+  const records = instance.recordsFor(scope)
+  const record = await knownAsset(lookup, records, call)
   if (record !== undefined) return { outcome: { kind: 'found', record }, digestFunction }
   const { downloads } = instance
   const isWeb = request.uris.some((uri) => /^https?:/i.test(uri))
@@ -98,7 +100,7 @@ const fetch = async (
     return { outcome: { kind: 'failed', error: new StatusError('NOT_FOUND', what + how) }, digestFunction }
   }
   const timeoutMs = request.timeout === null ? undefined : toMs(request.timeout)
-  return { outcome: await downloads.fetch({ ...lookup, timeoutMs }, clientOf(rpc), call), digestFunction }
+  return { outcome: await downloads.fetch({ ...lookup, timeoutMs, scope }, clientOf(rpc), call), digestFunction }
 }
 
 /** Whose downloads share turns: those of an identity, or of an address. */
@@ -108,7 +110,7 @@ const clientOf = ({ visitor, peer }: RpcCall): string =>
 /** Content whose checksum was checked never gets old. Content under a URI is that of the time when it was pushed or downloaded. */
 const knownAsset = async (
   { kind, uris, qualifiers, digestFunction, nowMs, oldestMs }: Lookup,
-  { records }: FetchInstance,
+  records: readonly AssetRecords[],
   call: Call,
 ): Promise<AssetRecord | undefined> => {
   const { identifying, withoutChecksum, integrity } = qualifiers

@@ -57,9 +57,10 @@ const push = async (
   }
   const missing = await instance.firstMissing(record, call)
   if (missing !== undefined) throw missingBlobs([missing])
+  const records = instance.recordsFor(rpc.visitor?.scopeIn(request.instanceName))
   for (const uri of request.uris) {
     const name = nameOfUri(kind, uri, qualifiers.identifying, digest.function)
-    await instance.records.put(name, { ...record, uri }, call)
+    await records.put(name, { ...record, uri }, call)
   }
   return {}
 }

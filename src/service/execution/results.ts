@@ -6,9 +6,11 @@ import { Digest } from '../../reapi/digest.js'
 import { historicalResponse, setKeptResponse } from '../../reapi/kept-response.js'
 import { originOf, setOrigin, withoutOrigin } from '../../reapi/result-origin.js'
 import { type Call, internalCall } from '../../rpc/call.js'
+import { Scope } from '../../rpc/scope.js'
 import type { Tracer } from '../../rpc/trace.js'
-import type { ActionResults, ExecutionRequest } from '../../scheduler/scheduler.js'
-import { putBytes, type Store } from '../../store/contract/store.js'
+import type { ActionResults, ExecutionRequest, RunFacts } from '../../scheduler/scheduler.js'
+import { missingOf, putBytes, type Store } from '../../store/contract/store.js'
+import type { ResultCache } from '../../store/scoped/result-cache.js'
 import { before } from '../../work/deadline.js'
 import { lookUpResult } from '../action-cache/lookup.js'
 
@@ -24,7 +26,7 @@ export interface ResultStores {
   /** A CAS view (`asCas`). */
   readonly cas: Store
   /** Contains only results whose outputs are in `cas`. */
-  readonly ac: Store
+  readonly results: ResultCache
   /** False if workers write their results themselves. */
   readonly isWrittenHere: boolean
 }
@@ -57,7 +59,9 @@ export class StoredResults implements ActionResults {
     const stores = storesOf(request.instanceName)
     if (stores === undefined) return undefined
     const { cas } = stores
-    for (const cache of [...new Set(request.lookUpIn)].map((name) => ac(name, stores)).concat(stores.ac)) {
+    for (const cache of [...new Set(request.lookUpIn)]
+      .map((name) => ac(name, stores))
+      .concat(stores.results.of(scopeOf(request)))) {
       const result = await this.#lookUp(request, { cas, ac: cache })
       if (result !== undefined) return result
     }
@@ -68,24 +72,49 @@ export class StoredResults implements ActionResults {
    * Stores successful results of actions that may be cached (REAPI, Action). If there are pages, the response with another
    * result goes to the CAS.
    */
-  async keep(request: ExecutionRequest, response: ExecuteResponse): Promise<ExecuteResponse> {
+  async keep(request: ExecutionRequest, response: ExecuteResponse, run: RunFacts): Promise<ExecuteResponse> {
     response.cachedResult = false
     const { result } = response
     // The origin already contains the worker's part, set by the service that the worker connects to.
     if (result !== null && request.identity !== undefined)
-      setOrigin(result, { ...originOf(result), identity: request.identity })
+      setOrigin(result, {
+        ...originOf(result),
+        identity: request.identity,
+        isConfined: run.isConfined,
+        scope: request.scope ?? '',
+      })
     const stores = this.#options.storesOf(request.instanceName)
     if (stores === undefined || result === null) return response
     if (!isSuccess(response) || request.doNotCache)
       return this.#options.hasPages === true ? this.#keepForPages(request, response, result, stores) : response
-    if (!stores.isWrittenHere) return response
+    // Workers write no result of a caller with a scope.
+    if (!stores.isWrittenHere && scopeOf(request) === undefined) return response
     try {
       const bytes = resultCodec.encode(result)
-      await this.#inBackground(request, (call) => putBytes(stores.ac, request.actionDigest, bytes, call))
+      await this.#inBackground(request, (call) => this.#store(request, bytes, stores.results, run, call))
     } catch (error) {
       this.#logOf(request).warn('a result could not be kept in the action cache', { error: StatusError.from(error) })
     }
     return response
+  }
+
+  /**
+   * The result of a caller with a scope belongs to the scope, unless the run was confined and everybody lacks one: a caller that
+   * could replace results might run an action until it fails in the way that it wants.
+   */
+  async #store(
+    request: ExecutionRequest,
+    bytes: Buffer,
+    results: ResultCache,
+    run: RunFacts,
+    call: Call,
+  ): Promise<void> {
+    const { actionDigest } = request
+    const scope = scopeOf(request)
+    const isNew = async (): Promise<boolean> =>
+      (await missingOf(results.shared, [actionDigest.asKey()], call)).length > 0
+    const isShared = scope === undefined || (run.isConfined && (await isNew()))
+    await putBytes(isShared ? results.shared : results.own(scope), actionDigest, bytes, call)
   }
 
   async #keepForPages(
@@ -111,7 +140,7 @@ export class StoredResults implements ActionResults {
 
   async #lookUp(
     request: ExecutionRequest,
-    { ac, cas }: Pick<ResultStores, 'ac' | 'cas'>,
+    { ac, cas }: { readonly ac: Store; readonly cas: Store },
   ): Promise<ActionResult | undefined> {
     const { actionDigest } = request
     const { maxBytes } = this.#options
@@ -148,6 +177,8 @@ export class StoredResults implements ActionResults {
     return withFields(this.#options.log, { action: actionDigest.key })
   }
 }
+
+const scopeOf = ({ scope = '' }: ExecutionRequest): Scope | undefined => Scope.named(scope)
 
 const NOTHING_INLINED = { inlineStdout: false, inlineStderr: false, inlineOutputFiles: [] }
 

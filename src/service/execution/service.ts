@@ -107,6 +107,7 @@ const begin = async (request: ExecuteRequest, rpc: ServedCall, { options, comman
       ...askedBy(call),
       trace: call.span?.context,
       identity: rpc.visitor?.nameInResults,
+      scope: rpc.visitor?.scopeIn(instanceName)?.name,
     })
     rpc.note({ operation: name })
     return { name, instance, call, action: actionDigest.key, doNotCache: known.doNotCache }

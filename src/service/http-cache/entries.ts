@@ -5,6 +5,7 @@ import { Digest } from '../../reapi/digest.js'
 import { digestFunctions } from '../../reapi/digest-function.js'
 import { type Call, callWith } from '../../rpc/call.js'
 import type { Visitor } from '../../rpc/gate.js'
+import type { Scope } from '../../rpc/scope.js'
 import type { KeptSizes } from '../../store/contract/meter.js'
 import { putBytes, type Store } from '../../store/contract/store.js'
 import { Blob } from '../../stream/blob/blob.js'
@@ -24,8 +25,12 @@ const READ_FIRST_BYTES = 256 * 1024
 /** The stores of an instance that has HTTP caches. */
 export interface CacheStores {
   readonly instanceName: string
-  /** Contains only results whose outputs are all in `cas`. */
+  /** Contains only results whose outputs are all in `cas`: those that everybody reads, or those of one scope. */
   readonly ac: Store
+  /** What one scope keeps apart. */
+  of(scope: Scope): CacheStores
+  /** Read after these, the nearest first. */
+  readonly parents: readonly CacheStores[]
   /** A CAS view (`asCas`). */
   readonly cas: Store
   /** Whether uploads by clients are refused. */

@@ -11,7 +11,6 @@ import type { Blob } from '../../stream/blob/blob.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 const MAX_NOTE_BYTES = 64 * 1024
-/** About 200 bytes each. */
 const KNOWN = 100_000
 
 /** What a hash is of: an Action, whose result is wanted, or a blob. */
@@ -24,6 +23,8 @@ export interface HashStores {
   readonly cas: Store | undefined
   /** Whether notes of older versions are read, which every client that may write results could have written. */
   readonly readsOlder: boolean
+  /** How many sizes are kept in memory: about 200 bytes each. */
+  readonly maxKnown?: number
 }
 
 /**
@@ -35,9 +36,10 @@ export class HashSizes {
   readonly #ac: Store
   readonly #cas: Store | undefined
   readonly #readsOlder: boolean
-  readonly #known = new LruCache<Digest>(KNOWN)
+  readonly #known: LruCache<Digest>
 
-  constructor({ ac, cas, readsOlder }: HashStores) {
+  constructor({ ac, cas, readsOlder, maxKnown = KNOWN }: HashStores) {
+    this.#known = new LruCache(maxKnown)
     this.#ac = ac
     this.#readsOlder = readsOlder
     this.#cas = cas

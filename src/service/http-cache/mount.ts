@@ -2,6 +2,7 @@ import { isStatus, StatusError } from '../../base/status-error.js'
 import { HttpError, textAnswer } from '../../http/answer.js'
 import type { HttpAnswer, HttpRequest } from '../../http/request.js'
 import type { Permission } from '../../rpc/gate.js'
+import { Scope } from '../../rpc/scope.js'
 import type { KeptSizes } from '../../store/contract/meter.js'
 import { type CacheStores, Entries, type Entry, isFault } from './entries.js'
 import type { KeptFields } from './kept-fields.js'
@@ -13,6 +14,8 @@ export interface CacheOptions {
   readonly path: string
   readonly kind: string
   readonly instance_name: string
+  /** Callers that may write there and not to `instance_name` are in a scope of this name. */
+  readonly overlay_instance_name?: string | undefined
   /** The largest body. */
   readonly max_size?: number | undefined
   /** Which upload of a key stays. */
@@ -25,8 +28,6 @@ export interface CacheOptions {
 export interface MountParts {
   readonly options: CacheOptions
   readonly stores: CacheStores
-  /** Where callers write that may not write to `stores`. */
-  readonly overlay: CacheStores | undefined
   /** The stores of another instance of the server; undefined if it has none. */
   readonly storesOf: (instanceName: string) => CacheStores | undefined
   readonly meter: CacheMeter
@@ -51,7 +52,7 @@ export interface Upload {
 export class Mount {
   readonly options: CacheOptions
   readonly #parts: MountParts
-  readonly #entriesIn = new Map<CacheStores, Entries>()
+  readonly #entriesIn = new WeakMap<CacheStores, Entries>()
   readonly #meter: CacheMeter
   readonly #maxBytes: number
 
@@ -132,7 +133,7 @@ export class Mount {
     return [this.options.path, ...key]
   }
 
-  /** The stores that a caller reads, in order: the overlay first. Throws if it may not. */
+  /** The stores that a caller reads, in order: those of its scope first. Throws if it may not. */
   storesToRead(
     request: HttpRequest,
     permissions: readonly Permission[],
@@ -140,8 +141,8 @@ export class Mount {
   ): readonly CacheStores[] {
     demand(request, permissions, instanceName)
     const stores = this.#storesOf(instanceName)
-    const overlay = this.#overlayOf(request, instanceName)
-    return overlay === undefined ? [stores] : [overlay, stores]
+    const scope = this.#scopeOf(request, instanceName)
+    return [...(scope === undefined ? [] : [stores.of(scope)]), stores, ...stores.parents]
   }
 
   /** The stores that a caller writes to. Throws if it may not. */
@@ -150,12 +151,13 @@ export class Mount {
     permissions: readonly Permission[],
     instanceName = this.options.instance_name,
   ): CacheStores {
-    const overlay = this.#overlayOf(request, instanceName)
-    demand(request, permissions, overlay?.instanceName ?? instanceName)
-    const stores = overlay ?? this.#storesOf(instanceName)
+    const isByOverlay = this.#isByOverlay(request, instanceName)
+    demand(request, permissions, (isByOverlay && this.options.overlay_instance_name) || instanceName)
+    const stores = this.#storesOf(instanceName)
     if (this.options.read_only || stores.isReadOnly)
       throw new HttpError(403, `the cache at ${this.options.path} is read-only`)
-    return stores
+    const scope = this.#scopeOf(request, instanceName)
+    return scope === undefined ? stores : stores.of(scope)
   }
 
   /** The largest upload. */
@@ -216,12 +218,19 @@ export class Mount {
     return known
   }
 
-  /** The overlay of the mount's instance, for callers that may write there and not to the instance. */
-  #overlayOf({ visitor }: HttpRequest, instanceName: string): CacheStores | undefined {
-    const { overlay, stores } = this.#parts
-    if (visitor === undefined || overlay === undefined || instanceName !== stores.instanceName) return undefined
+  /** The scope of a caller by the rules, or by `overlay_instance_name`. */
+  #scopeOf(request: HttpRequest, instanceName: string): Scope | undefined {
+    const byRules = request.visitor?.scopeIn(instanceName)
+    if (byRules !== undefined || !this.#isByOverlay(request, instanceName)) return byRules
+    return Scope.named(this.options.overlay_instance_name ?? '')
+  }
+
+  /** Whether the caller may write to the overlay and not to the mount's instance. */
+  #isByOverlay({ visitor }: HttpRequest, instanceName: string): boolean {
+    const { overlay_instance_name: overlay } = this.options
+    if (visitor === undefined || overlay === undefined || instanceName !== this.options.instance_name) return false
     const mayWrite = (instance: string): boolean => WRITE.every((permission) => visitor.may(permission, instance))
-    return mayWrite(overlay.instanceName) && !mayWrite(instanceName) ? overlay : undefined
+    return mayWrite(overlay) && !mayWrite(instanceName)
   }
 
   /** With `on_fault: miss`, what a client gets of a store that fails; else throws. */

@@ -40,9 +40,14 @@ export const parseHello = (hello: Hello): ParsedHello => {
     offered.set(property, [...(offered.get(property) ?? []), ...values])
   }
   const slots = maxInflightAttempts === 0 ? Number.POSITIVE_INFINITY : maxInflightAttempts
-  const brought = new Map(attempts.map((start) => [start.attemptId, broughtBy(start)]))
+  // Without a scope nobody knows whose they are: the worker is told to end them.
+  const known = attempts.filter(({ scope }) => scope !== null)
+  const brought = new Map(known.map((start) => [start.attemptId, broughtBy(start)]))
   return {
-    offer: { name, properties: offered, maxInflightAttempts: slots, maxWaitingAttempts, sick: shownReason(hello.sick) },
+    offer: {
+      ...{ name, properties: offered, maxInflightAttempts: slots, maxWaitingAttempts },
+      ...{ sick: shownReason(hello.sick), isConfined: hello.confined },
+    },
     previous: { workerId, workerKey, attemptIds, brought },
   }
 }
@@ -64,7 +69,7 @@ const broughtBy = (start: Start): BroughtAttempt => {
     ...{ attemptId, operationName, queuedMs: queuedTimestamp === null ? 0 : toMs(queuedTimestamp) },
     request: {
       ...{ instanceName, actionDigest, properties, priority, doNotCache, trace },
-      ...{ skipCacheLookup: false, invocation: '' },
+      ...{ skipCacheLookup: false, invocation: '', scope: start.scope?.name },
     },
   }
 }

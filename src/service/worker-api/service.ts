@@ -61,7 +61,9 @@ const connect = async (
         const hello = helloOf(message)
         const lent = lentTo(hello, lentStores)
         stores = lent && new LentStoreServer(lent, call)
+        link.knowsScopes = hello.knowsScopes
         session = greet(scheduler, hello, link)
+        link.onRefused = session.refuse
         stopWaiting()
       } else if (message.storeRequest !== null) answer(message.storeRequest, stores, link)
       else receive(session, message, call)
@@ -117,7 +119,7 @@ const receive = (session: WorkerSession, message: WorkerMessage, call: RpcCall):
 
 const receiveResult = (
   session: WorkerSession,
-  { attemptId, executeResponse, workerError, refused, givenBack }: Result,
+  { attemptId, executeResponse, workerError, refused, givenBack, confined: isConfined }: Result,
   { visitor }: RpcCall,
 ): void => {
   if (workerError !== null) session.workerError(attemptId, errorOf(workerError))
@@ -129,7 +131,7 @@ const receiveResult = (
   } else {
     if (executeResponse.result !== null && visitor !== undefined)
       setOrigin(executeResponse.result, originAt(session.workerId, visitor))
-    session.report(attemptId, executeResponse)
+    session.report(attemptId, executeResponse, { isConfined })
   }
 }
 

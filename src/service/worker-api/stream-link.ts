@@ -29,6 +29,10 @@ export interface StreamLinkOptions {
  * The scheduler's end of a worker's stream. Writes never block, because messages are small and their number is bounded.
  */
 export class StreamLink implements WorkerLink {
+  /** Whether the worker keeps scopes apart. */
+  knowsScopes = false
+  /** Gives an attempt back that the worker must not have. */
+  onRefused: ((attemptId: string, error: StatusError) => void) | undefined
   /** Why the scheduler closed the link. */
   failure: StatusError | undefined
   readonly #responses: Writable
@@ -59,7 +63,12 @@ export class StreamLink implements WorkerLink {
   }
 
   start({ attemptId, operationName, request, queuedMs }: StartAttempt): void {
-    const { instanceName, actionDigest, properties, trace, doNotCache, priority } = request
+    const { instanceName, actionDigest, properties, trace, doNotCache, priority, scope = '' } = request
+    if (scope !== '' && !this.knowsScopes) {
+      const reason = 'the worker is of an older release, which does not keep scopes apart'
+      this.onRefused?.(attemptId, new StatusError('UNAVAILABLE', reason))
+      return
+    }
     const { function: digestFunction } = actionDigest
     this.#send({
       start: {
@@ -75,6 +84,7 @@ export class StreamLink implements WorkerLink {
         isolated: this.#isIsolated(instanceName),
         origin: this.#originOf(request),
         ...{ doNotCache, priority },
+        scope: { name: scope },
       },
     })
   }

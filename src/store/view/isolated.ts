@@ -1,9 +1,9 @@
-import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { DigestBatch } from '../../reapi/digest-batch.js'
 import type { Call } from '../../rpc/call.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
+import { inWordsOfClients } from '../contract/error-words.js'
 import { ForwardingStore } from '../contract/forwarding.js'
 import type {
   BlobChunks,
@@ -59,7 +59,7 @@ class IsolatedStore extends ForwardingStore {
 
   override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     return super.get(digest, range, call).catch((error: unknown) => {
-      throw inWordsOfClients(error, this.keyOf(digest))
+      throw inWordsOfClients(error, this.keyOf(digest), digest)
     })
   }
 
@@ -72,7 +72,7 @@ class IsolatedStore extends ForwardingStore {
 const isolatedChunks = (chunks: BlobChunks, keyOf: (digest: Digest) => Digest): BlobChunks => {
   const inWords = <T>(digest: Digest, work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
-      throw inWordsOfClients(error, digest)
+      throw inWordsOfClients(error, digest, digest.content)
     })
   return {
     chunking: chunks.chunking,
@@ -139,14 +139,4 @@ export const askedAs = async (
 ): Promise<DigestBatch> => {
   const answer = await ask(DigestBatch.of(digests.digests().map(nameOf)).as(digests))
   return digests.select(Array.from({ length: answer.count }, (_, index) => answer.positionOf(index)))
-}
-
-/** Replaces the internal name of a blob in an error by the digest that the client sent. */
-const inWordsOfClients = (thrown: unknown, { key, content }: Digest): StatusError => {
-  const error = StatusError.from(thrown)
-  if (!error.message.includes(key)) return error
-  return new StatusError(error.code, error.message.replaceAll(key, content.key), {
-    details: error.details,
-    cause: error,
-  })
 }

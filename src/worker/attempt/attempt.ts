@@ -149,10 +149,13 @@ export class Attempt {
     return { execution, exit, root, wroteInputs: changed.length > 0 }
   }
 
-  async #report({ action }: ActionSource, finished: Finished): Promise<AttemptOutcome> {
+  async #report(
+    { action }: ActionSource,
+    finished: Finished & { readonly wroteInputs: boolean },
+  ): Promise<AttemptOutcome> {
     const { actionDigest, onProgress } = this.#request
     const { store, maxUploadTimeoutMs, results, workerName, processes } = this.#context
-    const { execution, exit } = finished
+    const { execution, exit, wroteInputs } = finished
     const hashing = { digestFunction: actionDigest.function, kept: this.#kept, signal: this.#call.signal }
     const { outputs, failure } = await this.#outputs(finished, hashing)
     const [stdout, stderr] = await execution.printed(hashing)
@@ -172,11 +175,18 @@ export class Attempt {
       stderrDigest: stderr?.digest.toMessage() ?? null,
       executionMetadata: { ...this.#times.metadata(workerName), auxiliaryMetadata },
     }
-    if (failure === undefined && !action.doNotCache) await cacheResult(actionDigest, result, results, this.#call)
+    // Whether it may be for everybody is decided by the server, which writes it then.
+    const isTrusted = (this.#request.scope ?? '') === ''
+    if (failure === undefined && !action.doNotCache && isTrusted)
+      await cacheResult(actionDigest, result, results, this.#call)
     const response = { result, status: failure === undefined ? null : statusOf(failure) }
     const isSuccess = failure === undefined && exit.exitCode === 0
     const kept = await keepResponse(actionDigest, response, isSuccess, results, this.#call)
-    return { executeResponse: { ...response, message: resultMessage(actionDigest, kept, isSuccess, results) } }
+    const message = resultMessage(actionDigest, kept, isSuccess, results)
+    return {
+      executeResponse: { ...response, message },
+      confined: processes.sandbox?.isConfining === true && !wroteInputs,
+    }
   }
 
   /**

@@ -19,6 +19,8 @@ export interface AttemptRequest {
   readonly instanceName: string
   /** If true, the attempt must not see anything that the worker keeps for other instances. */
   readonly isIsolated?: boolean
+  /** Of the caller; empty for a trusted one. The attempt gets nothing that attempts of other scopes have had in their hands. */
+  readonly scope?: string
   readonly actionDigest: Digest
   /** The encoded Action, if the scheduler sent it. */
   readonly actionBytes?: Buffer | undefined
@@ -49,7 +51,7 @@ export interface ActionContext {
 }
 
 /** Exactly one is set. remexec.worker.v1 Result describes what each means to the scheduler. */
-export type AttemptOutcome = Pick<ResultInput, 'executeResponse' | 'workerError' | 'refused' | 'givenBack'>
+export type AttemptOutcome = Pick<ResultInput, 'executeResponse' | 'workerError' | 'refused' | 'givenBack' | 'confined'>
 
 /**
  * The outcome of a failure. An error of the action itself is final (`faultOf`). Any other failure may be specific to this

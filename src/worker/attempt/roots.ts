@@ -16,9 +16,9 @@ export class AttemptRoots {
   #taken: KeptRoot | undefined
   #left: { readonly execution: Execution; readonly made: MadeRoot } | undefined
 
-  constructor(processes: Processes, { isIsolated, instanceName }: AttemptRequest) {
+  constructor(processes: Processes, { isIsolated, instanceName, scope = '' }: AttemptRequest) {
     this.#processes = processes
-    this.#scope = isIsolated ? `apart/${instanceName}` : ''
+    this.#scope = JSON.stringify([isIsolated === true ? instanceName : null, scope])
   }
 
   /** Takes a kept root, if there is one, and returns its tree. The root is owned by this attempt from then on. */

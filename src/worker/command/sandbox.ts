@@ -85,6 +85,14 @@ export class Sandbox {
     return this.#settings.ownsMounts && !this.#settings.protectsInputs
   }
 
+  /**
+   * Whether a command can change nothing but its outputs, so that its result is that of its declared inputs, whoever asked for it.
+   * Without own mounts it could write to files of the machine, and to its inputs through their links.
+   */
+  get isConfining(): boolean {
+    return this.#settings.ownsMounts && !this.#settings.keepsNetwork
+  }
+
   /** Whether commands see their input root as `/`. */
   get isRoot(): boolean {
     return this.#settings.isRoot

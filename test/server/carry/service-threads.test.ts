@@ -102,7 +102,8 @@ t.test('service threads', async (t) => {
     const tls = { key, cert, ca: cert, requestCert: true, rejectUnauthorized: false }
     const subjects: (string | undefined)[] = []
     const visitor = { identity: 'x', nameInResults: undefined, may: () => true, maySeeOrigins: () => true }
-    const known = { ...visitor, isOperator: true, demand: () => {}, check: () => {} }
+    const trusted = { scopeIn: () => undefined }
+    const known = { ...visitor, ...trusted, isOperator: true, demand: () => {}, check: () => {} }
     const gate: Gate = {
       admit: (_, { clientCertificate }) => {
         subjects.push(clientCertificate?.subject)

@@ -48,11 +48,11 @@ const served = async (t: Test, number: number, port = 0, withoutChecksum: Withou
     ...{ maxRedirects: 0, idleMs: 60_000, proxy: undefined },
   })
   const limits = { maxBytes: 1000, timeoutMs: 60_000, maxConcurrent: 1, withoutChecksum }
-  const downloads = new Downloads({ downloader, cas, records, ...limits })
+  const downloads = new Downloads({ downloader, cas, recordsFor: () => records, ...limits })
   t.teardown(() => downloads.close())
-  const common = { digestFunctions: [SHA256], records }
-  const pushing = { ...common, firstMissing: async () => undefined, isReadOnly: false }
-  const fetching = { ...common, records: [records], acceptsPushes: true, downloads }
+  const common = { digestFunctions: [SHA256] }
+  const pushing = { ...common, recordsFor: () => records, firstMissing: async () => undefined, isReadOnly: false }
+  const fetching = { ...common, recordsFor: () => [records], acceptsPushes: true, downloads }
   const services = [
     pushService({ instances: new Map([['', pushing]]), clock: systemClock }),
     fetchService({ instances: new Map([['', fetching]]), clock: systemClock }),

@@ -4,6 +4,7 @@ import t from 'tap'
 import { treeRoute } from '../../../src/http/request.js'
 import { Ledger } from '../../../src/ledger/ledger.js'
 import { listen } from '../../../src/server/listener.js'
+import type { CacheStores } from '../../../src/service/http-cache/entries.js'
 import { HashSizes } from '../../../src/service/http-cache/hash-sizes.js'
 import { bazel } from '../../../src/service/http-cache/kinds/bazel.js'
 import { cacheKinds } from '../../../src/service/http-cache/kinds/kinds.js'
@@ -135,7 +136,8 @@ t.test('a zstd body waits for the memory of its decompressor before anything of 
   const ledger = new Ledger({ windows: 4 * WINDOW_BYTES })
   const cas = asCas(await memoryStore())
   const ac = asKeyed(await memoryStore())
-  const stores = {
+  const stores: CacheStores = {
+    ...{ of: () => stores, parents: [] },
     ...{ instanceName: '', ac, cas, isReadOnly: false, maxBlobBytes: undefined, hasZstd: true, kept: () => undefined },
     ...{
       sizes: new HashSizes({ ac, cas, readsOlder: false }),
@@ -145,7 +147,7 @@ t.test('a zstd body waits for the memory of its decompressor before anything of 
   const options = { path: '/b', kind: 'bazel', instance_name: '', read_only: false } as const
   const mount = new Mount({
     options: { ...options, overwrite: 'last', on_fault: 'error' },
-    ...{ stores, overlay: undefined, storesOf: () => undefined, meter: UNCOUNTED_CACHE },
+    ...{ stores, storesOf: () => undefined, meter: UNCOUNTED_CACHE },
   })
   const routes = [treeRoute('/b', bazel.handler(mount), 'open')]
   const listener = await listen({ address: '127.0.0.1:0', services: [], routes, ledger })

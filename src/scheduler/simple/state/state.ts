@@ -3,6 +3,7 @@ import type { ExecuteResponse } from '../../../proto/generated/build.bazel.remot
 import type { Digest } from '../../../reapi/digest.js'
 import type { TraceContext } from '../../../rpc/trace.js'
 import type { ExecutionRequest, OperationState, Outcome, Stage, StartAttempt, WorkerOffer } from '../../request.js'
+import type { RunFacts } from '../../scheduler.js'
 import type { Seat } from '../queue/tenants.js'
 import { Deadline } from './deadlines.js'
 import type { Requirement } from './requirement.js'
@@ -17,6 +18,7 @@ export type Command =
       readonly executionId: string
       readonly request: ExecutionRequest
       readonly response: ExecuteResponse
+      readonly run: RunFacts
     }
   | { readonly kind: 'start'; readonly workerId: string; readonly start: StartAttempt }
   | { readonly kind: 'kill'; readonly workerId: string; readonly attemptId: string }
@@ -48,6 +50,8 @@ export class Operation {
   stage: Stage = 'CACHE_CHECK'
   outcome: Outcome | undefined
   execution: Execution | undefined
+  /** As queued: it may have joined the run of another scope. */
+  request: ExecutionRequest | undefined
   /** Trace of the run that this operation joined. */
   joined: TraceContext | undefined
   /** Open watches of this operation. */
@@ -69,8 +73,10 @@ export class Operation {
 export class Execution {
   heapIndex = -1
   readonly id: string
-  /** Identical actions join the execution of this key; undefined: no action may join. */
+  /** Identical actions may join executions of this key; undefined: no action may join. */
   readonly sharingKey: string | undefined
+  /** The callers whose result it is. */
+  readonly scope: string
   readonly request: ExecutionRequest
   readonly requirement: Requirement
   readonly first: Operation
@@ -102,6 +108,7 @@ export class Execution {
     this.request = request
     this.requirement = requirement
     this.priority = request.priority
+    this.scope = request.scope ?? ''
     this.sequence = sequence
     this.queuedMs = nowMs
     this.waitingSinceMs = nowMs

@@ -1,6 +1,7 @@
 import { StatusError } from '../../../base/status-error.js'
 import type { ExecuteResponse } from '../../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { BroughtAttempt, WorkerOffer, WorkerPast } from '../../request.js'
+import type { RunFacts } from '../../scheduler.js'
 import type { ActiveWorker } from '../meter.js'
 import type { Context } from '../state/context.js'
 import { workerFailure } from '../state/standing.js'
@@ -49,6 +50,12 @@ export class Workers {
     let connected = 0
     for (const worker of this.#byId.values()) connected += Number(worker.isConnected)
     return { connected, running: this.#dispatch.attempts.size }
+  }
+
+  /** Whether every worker confines its actions, so that a result is as good for one scope as for another. */
+  get areConfined(): boolean {
+    for (const { offer } of this.#byId.values()) if (offer.isConfined !== true) return false
+    return this.#byId.size > 0
   }
 
   list(): readonly ActiveWorker[] {
@@ -172,7 +179,7 @@ export class Workers {
     if (stage === UPLOADING_OUTPUTS) this.#dispatch.releaseAndFeed(attempt)
   }
 
-  report(workerId: string, attemptId: string, response: ExecuteResponse): void {
+  report(workerId: string, attemptId: string, response: ExecuteResponse, { isConfined }: RunFacts): void {
     this.#end(workerId, attemptId, ({ execution, worker }) => {
       const fault = execution && resultFault(response, execution.request)
       if (execution !== undefined && fault !== undefined) {
@@ -184,7 +191,8 @@ export class Workers {
       if (execution === undefined) return
       execution.enter('report')
       const { id: executionId, request } = execution
-      this.#context.emit({ kind: 'settle', executionId, request, response })
+      const run = { isConfined: isConfined && worker.offer.isConfined === true }
+      this.#context.emit({ kind: 'settle', executionId, request, response, run })
     })
   }
 

@@ -31,13 +31,19 @@ export class SealedRecords {
 
   /** The result has the same blobs, so that the other server keeps them as long as the record. */
   resultOf(key: Digest, record: Buffer): ActionResultInput {
-    const { blobs, rootDirectories } = decodeRecord(key, record)
-    const isKnown = [...blobs, ...rootDirectories].every((digest) => digest.function === SHA256)
+    const { blobs, rootDirectories, trees } = decodeRecord(key, record)
+    const isKnown = [...blobs, ...rootDirectories, ...trees].every((digest) => digest.function === SHA256)
     const sealed = pack(sealedCodec, { record, seal: this.#hmac('record', key, record) })
     return {
       outputFiles: isKnown ? blobs.map((digest, at) => ({ path: `blobs/${at}`, digest: digest.toMessage() })) : [],
       outputDirectories: isKnown
-        ? rootDirectories.map((root, at) => ({ path: `directories/${at}`, rootDirectoryDigest: root.toMessage() }))
+        ? [
+            ...rootDirectories.map((root, at) => ({
+              path: `directories/${at}`,
+              rootDirectoryDigest: root.toMessage(),
+            })),
+            ...trees.map((tree, at) => ({ path: `trees/${at}`, treeDigest: tree.toMessage() })),
+          ]
         : [],
       executionMetadata: { auxiliaryMetadata: [sealed] },
     }
@@ -55,7 +61,7 @@ export class SealedRecords {
 
   #hmac(use: 'key' | 'record', key: Digest, record: Buffer = EMPTY): Buffer {
     if (this.#secret === undefined) {
-      const what = 'this action cache of another server keeps no entries of HTTP caches and no assets'
+      const what = 'this action cache of another server keeps no entries of HTTP caches, no assets and no scopes'
       throw new StatusError('FAILED_PRECONDITION', `${what}: expected record_secret`)
     }
     return createHmac('sha256', this.#secret).update(`${use}\0${key.key}\0`).update(record).digest()

@@ -1,0 +1,104 @@
+import { entryFor } from '../base/catch-all.js'
+import type { Clock } from '../base/clock.js'
+import type { Config, ServerConfig } from '../config/config.js'
+import type { DirectoryTrees } from '../content/directory-trees.js'
+import type { Log } from '../log/log.js'
+import { foundByHash } from '../service/http-cache/hash-sizes.js'
+import type { Store } from '../store/contract/store.js'
+import { withCompleteness } from '../store/kinds/completeness_checking/checking-store.js'
+import { inInstanceOf } from '../store/scoped/layers.js'
+import { ResultCache } from '../store/scoped/result-cache.js'
+import { Scopes } from '../store/scoped/scopes.js'
+
+const DAY_MS = 86_400_000
+
+/** The scopes in each action cache. The same object for the same view of a store, so that all services agree. */
+export class ScopesOfStores {
+  readonly #options: ConstructorParameters<typeof Scopes>[1]
+  readonly #known = new WeakMap<Store, Scopes>()
+  readonly #all: Scopes[] = []
+
+  constructor(security: Config['security'], parts: { readonly clock: Clock; readonly log: Log }) {
+    const { max_bytes: maxBytes, scope_days: days } = security?.scopes ?? { max_bytes: Infinity, scope_days: 1 }
+    this.#options = { ...parts, limits: { maxBytes, maxIdleMs: days * DAY_MS } }
+  }
+
+  /** `view` is an action cache as its instance sees it. */
+  of(view: Store): Scopes {
+    const known = this.#known.get(view)
+    if (known !== undefined) return known
+    const scopes = new Scopes(view, this.#options)
+    this.#known.set(view, scopes)
+    this.#all.push(scopes)
+    return scopes
+  }
+
+  get all(): readonly Scopes[] {
+    return this.#all
+  }
+}
+
+/** An instance, and the store with its results. */
+export interface ParentResults {
+  readonly instanceName: string
+  readonly acStore: string
+}
+
+/** The instances whose results an instance reads after its own, the nearest first. */
+export const parentsIn =
+  (servers: readonly ServerConfig[], instances: Config['instances']) =>
+  (instance: string): readonly ParentResults[] => {
+    const found: ParentResults[] = []
+    const seen = new Set([instance])
+    for (
+      let parent = instances.get(instance)?.parent;
+      parent !== undefined && !seen.has(parent);
+      parent = instances.get(parent)?.parent
+    ) {
+      seen.add(parent)
+      const acStore = acStoreOf(servers, parent)
+      if (acStore !== undefined) found.push({ instanceName: parent, acStore })
+    }
+    return found
+  }
+
+const acStoreOf = (servers: readonly ServerConfig[], instance: string): string | undefined =>
+  servers
+    .flatMap(({ services: { ac, execution } }) => [entryFor(ac, instance), entryFor(execution, instance)])
+    .find((entry) => entry !== undefined)?.ac_store
+
+/** What an action cache of an instance is made of. */
+export interface ResultCacheSources {
+  ac(name: string): Store
+  viewOf(instanceName: string, store: Store): Store
+  hasHashClients(instanceName: string): boolean
+  readonly readsOlder: boolean
+  readonly trees: { readonly ofActions: DirectoryTrees }
+  readonly scopes: ScopesOfStores
+  parentsOf(instanceName: string): readonly ParentResults[]
+}
+
+/** A named store as the action cache of an instance. Contains only results whose outputs are in its CAS. */
+export const resultCacheOf = (
+  name: string,
+  instance: string,
+  cas: Store | undefined,
+  sources: ResultCacheSources,
+): ResultCache => {
+  const { readsOlder, trees } = sources
+  const ofInstance = (acStore: string, of: string) => {
+    const view = sources.viewOf(of, sources.ac(acStore))
+    const checked = withCompleteness(view, cas, trees.ofActions)
+    const named = (ac: Store): Store => (sources.hasHashClients(of) ? foundByHash({ ac, cas, readsOlder }) : ac)
+    return { view, checked, named }
+  }
+  const { view, checked, named } = ofInstance(name, instance)
+  return new ResultCache({
+    shared: named(checked),
+    own: (scope) => named(sources.scopes.of(view).layer(scope, checked)),
+    parents: sources.parentsOf(instance).map(({ instanceName, acStore }) => {
+      const parent = ofInstance(acStore, instanceName)
+      return inInstanceOf(parent.named(parent.checked), instanceName)
+    }),
+  })
+}

@@ -1,0 +1,87 @@
+import { isStatus } from '../../base/status-error.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
+import { type Call, callWith } from '../../rpc/call.js'
+import type { Blob } from '../../stream/blob/blob.js'
+import type { Range } from '../../stream/path.js'
+import { ForwardingStore } from '../contract/forwarding.js'
+import { missReasonOf } from '../contract/result-miss.js'
+import type { Store, StoreProperties } from '../contract/store.js'
+
+/** Action caches that are read one after the other. Only the first one is ever changed. */
+export const layered = (first: Store, ...others: readonly Store[]): Store =>
+  others.length === 0 ? first : new Layers(first, others)
+
+class Layers extends ForwardingStore {
+  readonly #others: readonly Store[]
+
+  constructor(first: Store, others: readonly Store[]) {
+    super(first)
+    this.#others = others
+  }
+
+  override get properties(): StoreProperties {
+    const all = [this.backend, ...this.#others].map(({ properties }) => properties)
+    return { ...this.backend.properties, findsByHash: all.every(({ findsByHash }) => findsByHash) }
+  }
+
+  override async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    let missing = await this.backend.findMissing(digests, call)
+    for (const other of this.#others) if (missing.count > 0) missing = await other.findMissing(missing, call)
+    return missing
+  }
+
+  /** If none has it, the error is the one that says most: a result that lacks an output is more than none. */
+  override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    let miss: unknown
+    for (const store of [this.backend, ...this.#others]) {
+      try {
+        return await store.get(digest, range, call)
+      } catch (error) {
+        if (!isStatus(error, 'NOT_FOUND')) throw error
+        miss = miss !== undefined && missReasonOf(error) === undefined ? miss : error
+      }
+    }
+    throw miss
+  }
+
+  override async sizeOf(named: Digest, call: Call): Promise<number | undefined> {
+    for (const store of [this.backend, ...this.#others]) {
+      const sizeBytes = await store.sizeOf(named, call)
+      if (sizeBytes !== undefined) return sizeBytes
+    }
+    return undefined
+  }
+}
+
+/** A store that is asked in the name of another instance. */
+export const inInstanceOf = (store: Store, instanceName: string): Store => new InInstance(store, instanceName)
+
+class InInstance extends ForwardingStore {
+  readonly #instanceName: string
+
+  constructor(backend: Store, instanceName: string) {
+    super(backend)
+    this.#instanceName = instanceName
+  }
+
+  override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    return super.findMissing(digests, this.#in(call))
+  }
+
+  override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    return super.get(digest, range, this.#in(call))
+  }
+
+  override sizeOf(named: Digest, call: Call): Promise<number | undefined> {
+    return super.sizeOf(named, this.#in(call))
+  }
+
+  override evictedMs(digest: Digest, call: Call): Promise<number | undefined> {
+    return super.evictedMs(digest, this.#in(call))
+  }
+
+  #in(call: Call): Call {
+    return callWith(call, { instanceName: this.#instanceName })
+  }
+}

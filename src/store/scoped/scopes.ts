@@ -1,0 +1,50 @@
+import type { Clock } from '../../base/clock.js'
+import type { Log } from '../../log/log.js'
+import type { Scope } from '../../rpc/scope.js'
+import type { Store } from '../contract/store.js'
+import { KnownScope, type ScopeLimits } from './known-scope.js'
+import { ScopedStore } from './scoped-store.js'
+
+export interface ScopesOptions {
+  readonly limits: ScopeLimits
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export type ScopeUsage = KnownScope['usage']
+
+/** Callers choose the names of branches. The longest unused one is forgotten here; what it keeps stays in the store. */
+const MAX_KNOWN = 10_000
+
+/** The scopes in one action cache, as an instance sees it. */
+export class Scopes {
+  readonly #store: Store
+  readonly #options: ScopesOptions
+  /** By instance and name, the longest unused first. */
+  readonly #known = new Map<string, KnownScope>()
+
+  constructor(store: Store, options: ScopesOptions) {
+    this.#store = store
+    this.#options = options
+  }
+
+  /** What a scope keeps. `over` is the action cache, or it with a check of completeness above. */
+  layer(scope: Scope, over: Store = this.#store): Store {
+    return new ScopedStore(over, scope, ({ instanceName }) => this.of(instanceName, scope))
+  }
+
+  of(instanceName: string, scope: Scope): KnownScope {
+    const name = `${instanceName}\0${scope.name}`
+    const known = this.#known.get(name) ?? new KnownScope({ ...this.#options, store: this.#store, scope, instanceName })
+    this.#known.delete(name)
+    this.#known.set(name, known)
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest)
+    return known
+  }
+
+  /** Those that were asked for since the start and keep something. */
+  get usage(): readonly ScopeUsage[] {
+    return [...this.#known.values()].map(({ usage }) => usage).filter(({ usedMs }) => usedMs > 0)
+  }
+}
