@@ -2,6 +2,7 @@ import { type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import { inWords } from '../base/errno.js'
 import { type CodeName, StatusError } from '../base/status-error.js'
+import { outgoingAgents } from '../outgoing/http-agents.js'
 import { readAddress } from '../tls/endpoint.js'
 import { type Target, tlsConfigOf } from './target.js'
 
@@ -61,6 +62,7 @@ const exchange = async (target: OperatorTarget, { method, path, query = {} }: Qu
   const { tls } = await readAddress({ address, ...tlsConfigOf(target) })
   const url = new URL(`${root}${path}`, address.replace(/^grpc/, 'http'))
   url.search = new URLSearchParams(query).toString()
+  const agents = outgoingAgents({})
   const options = { method, headers: { accept: 'application/json', ...headers }, timeout: SILENCE_TIMEOUT_MS }
   return new Promise((resolve, reject) => {
     const failed = (error: unknown): void => reject(unreachable(address, error))
@@ -71,10 +73,16 @@ const exchange = async (target: OperatorTarget, { method, path, query = {} }: Qu
     }
     const request =
       tls === undefined
-        ? requestPlain(url, options, heard)
+        ? requestPlain(url, { ...options, agent: agents.http }, heard)
         : requestSecure(
             url,
-            { ...options, ca: tls.ca, ...(tls.key && { key: tls.key }), ...(tls.cert && { cert: tls.cert }) },
+            {
+              ...options,
+              agent: agents.https,
+              ca: tls.ca,
+              ...(tls.key && { key: tls.key }),
+              ...(tls.cert && { cert: tls.cert }),
+            },
             heard,
           )
     request.on('timeout', () => request.destroy(new Error(`no answer for ${SILENCE_TIMEOUT_MS / 1000} s`)))

@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns'
+import { lookup as resolve } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { StatusError } from '../base/status-error.js'
@@ -27,6 +28,16 @@ export class Addresses {
   checkLiteral(hostname: string): void {
     const address = hostname.replace(/^\[(.*)\]$/, '$1')
     if (isIP(address) !== 0 && !this.permits(address)) throw refused(address)
+  }
+
+  /**
+   * Throws PERMISSION_DENIED if a name is known here and leads to an address that is not permitted. A name that is not known here
+   * passes: behind a proxy, names of other networks are often known only there.
+   */
+  async checkName(hostname: string): Promise<void> {
+    const found = await resolve(hostname.replace(/^\[(.*)\]$/, '$1'), { all: true }).catch(() => [])
+    const wrong = found.find(({ address }) => !this.permits(address))
+    if (wrong !== undefined) throw refused(hostname, wrong.address)
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher, request } from 'undici'
 import { errnoOf, inWords } from '../base/errno.js'
+import { destinationOf, proxyOf } from '../base/proxies.js'
 import { StatusError } from '../base/status-error.js'
 import { cancellation } from '../rpc/call.js'
 import type { Addresses } from './addresses.js'
@@ -12,7 +13,7 @@ export interface DownloaderOptions {
   readonly maxRedirects: number
   /** How long an origin may be silent. */
   readonly idleMs: number
-  /** URL of a proxy, which then resolves the names of hosts; undefined for none. */
+  /** URL of a proxy for every request, which then resolves the names of hosts; undefined for what the environment says. */
   readonly proxy?: string | undefined
 }
 
@@ -34,18 +35,23 @@ export type Answer =
 
 interface Library {
   readonly request: typeof request
-  readonly dispatcher: Dispatcher
+  readonly direct: Dispatcher
+  /** The proxies in use, by URL. */
+  readonly proxies: Map<string, Dispatcher>
+  readonly proxied: (uri: string) => Dispatcher
 }
 
 /** Only for servers that download: the library takes a tenth of a second of CPU. */
-const load = async ({ addresses, idleMs, proxy }: DownloaderOptions): Promise<Library> => {
+const load = async ({ addresses, idleMs }: DownloaderOptions): Promise<Library> => {
   const { Agent, ProxyAgent, request } = await import('undici')
   const limits = { headersTimeout: idleMs, bodyTimeout: idleMs, maxHeaderSize: MAX_HEADER_BYTES }
-  const dispatcher =
-    proxy === undefined
-      ? new Agent({ ...limits, connect: { lookup: addresses.lookup, timeout: idleMs } })
-      : new ProxyAgent({ ...limits, uri: proxy })
-  return { request, dispatcher }
+  return {
+    request,
+    direct: new Agent({ ...limits, connect: { lookup: addresses.lookup, timeout: idleMs } }),
+    proxies: new Map(),
+    // Proxies refuse CONNECT to port 80: `http:` is asked for by its whole URL, as curl does.
+    proxied: (uri) => new ProxyAgent({ ...limits, uri, proxyTunnel: false }),
+  }
 }
 
 /**
@@ -89,12 +95,28 @@ export class Downloader {
   }
 
   async close(): Promise<void> {
-    const { dispatcher } = await this.#library
-    await dispatcher.destroy()
+    const { direct, proxies } = await this.#library
+    await Promise.all([direct, ...proxies.values()].map((dispatcher) => dispatcher.destroy()))
+  }
+
+  /** The way to a URL, by the option and else by the environment. */
+  async #wayTo(url: URL): Promise<Dispatcher> {
+    const { direct, proxies, proxied } = await this.#library
+    const { proxy, addresses } = this.#options
+    const uri = proxy ?? proxyOf(destinationOf(url))?.href
+    if (uri === undefined) return direct
+    // A proxy of the environment was not chosen for downloads, and may reach this network.
+    if (proxy === undefined) await addresses.checkName(url.hostname)
+    const known = proxies.get(uri)
+    if (known !== undefined) return known
+    const dispatcher = proxied(uri)
+    proxies.set(uri, dispatcher)
+    return dispatcher
   }
 
   async #ask(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const { request, dispatcher } = await this.#library
+    const { request } = await this.#library
+    const dispatcher = await this.#wayTo(url)
     try {
       return await request(url, { dispatcher, method: 'GET', headers, signal })
     } catch (error) {

@@ -8,7 +8,7 @@ import { Readings } from './readings.js'
 import { renewed } from './renewed.js'
 import { resourceOf } from './resource.js'
 import type { Destination, OtlpSettings } from './settings.js'
-import { agentOptions, channelOptions, type Pem } from './tls.js'
+import { agentOf, channelOptions, type Pem } from './tls.js'
 
 export interface ExportParts {
   readonly settings: OtlpSettings
@@ -59,5 +59,5 @@ const exporterOf = async (destination: Destination, pem: Pem): Promise<PushMetri
     return new OTLPMetricExporter({ timeoutMillis, ...(await channelOptions(destination, pem)) })
   }
   const { OTLPMetricExporter } = await import('@opentelemetry/exporter-metrics-otlp-proto')
-  return new OTLPMetricExporter({ timeoutMillis, httpAgentOptions: agentOptions(destination, pem) })
+  return new OTLPMetricExporter({ timeoutMillis, httpAgentOptions: agentOf(destination, pem) })
 }

@@ -1,9 +1,12 @@
 import { readFile } from 'node:fs/promises'
+import type { Agent as HttpAgent } from 'node:http'
+import type { Agent as HttpsAgent } from 'node:https'
 import { createSecureContext } from 'node:tls'
 import type { ChannelCredentials } from '@grpc/grpc-js'
 import { startFailure } from '../base/errno.js'
 import { StatusError } from '../base/status-error.js'
 import { warnOfModes } from '../files/file-modes.js'
+import { outgoingAgents } from '../outgoing/http-agents.js'
 import { certificatesOf } from '../tls/pem.js'
 import type { Destination, TlsVariables } from './settings.js'
 
@@ -50,11 +53,14 @@ const kindOf = (variable: string): 'key' | 'cert' | 'ca' => {
   return variable.endsWith('CLIENT_CERTIFICATE') ? 'cert' : 'ca'
 }
 
-/** TLS options of an exporter over HTTP. Without `serverName` the agent expects the host of the address. */
-export const agentOptions = ({ serverName }: Destination, pem: Pem) => ({
-  ...{ keepAlive: true, ...pem },
-  ...(serverName !== undefined && { servername: serverName }),
-})
+/** The connections of an exporter over HTTP. Without `serverName` the agent expects the host of the address. */
+export const agentOf =
+  ({ serverName }: Destination, pem: Pem) =>
+  (protocol: string): HttpAgent | HttpsAgent => {
+    const secure = { ...pem, ...(serverName !== undefined && { servername: serverName }) }
+    const agents = outgoingAgents({ keepAlive: true }, secure)
+    return protocol === 'https:' ? agents.https : agents.http
+  }
 
 /**
  * Credentials of an exporter over gRPC. The exporter creates its channel itself and accepts no channel

@@ -18,7 +18,7 @@ import { Outcome, reporting } from './outcome.js'
 import { renewed } from './renewed.js'
 import { resourceOf } from './resource.js'
 import { type Destination, type OtlpSettings, SERVICE_NAME } from './settings.js'
-import { agentOptions, channelOptions, type Pem } from './tls.js'
+import { agentOf, channelOptions, type Pem } from './tls.js'
 
 const FAREWELL_MS = 1_000
 
@@ -127,5 +127,5 @@ const exporterOf = async (destination: Destination, pem: Pem): Promise<SpanExpor
     return new OTLPTraceExporter({ timeoutMillis, ...(await channelOptions(destination, pem)) })
   }
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto')
-  return new OTLPTraceExporter({ timeoutMillis, httpAgentOptions: agentOptions(destination, pem) })
+  return new OTLPTraceExporter({ timeoutMillis, httpAgentOptions: agentOf(destination, pem) })
 }

@@ -1,23 +1,52 @@
-import { StatusError } from '../base/status-error.js'
-
-const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as const
+import { checkProxies, destinationOf, exceptionsOf, PROXY_VARIABLES, proxyOf, shownProxy } from '../base/proxies.js'
+import type { Log } from '../log/log.js'
 
 /**
- * Sends the requests of `fetch` in this process through the proxy that HTTPS_PROXY and HTTP_PROXY name, but not those to the
- * hosts in NO_PROXY. Names in lower case go before. INVALID_ARGUMENT for a proxy that cannot be used.
+ * Sends the requests of `fetch` in this process through the proxy of its environment, as all other connections are, and says so in
+ * the log. INVALID_ARGUMENT for a proxy that cannot be used.
  */
-export const followProxy = async (env: Readonly<Record<string, string | undefined>>): Promise<void> => {
-  const given = VARIABLES.filter((name) => (env[name] ?? '') !== '')
-  if (given.length === 0) return
-  for (const name of given) checkProxy(name, env[name] ?? '')
+export const followProxy = async (env: NodeJS.ProcessEnv, log: Log): Promise<void> => {
+  checkProxies(env)
+  const given = PROXY_VARIABLES.filter((name) => (env[name] ?? '') !== '')
+  const exceptions = exceptionsOf(env)
+  if (given.length === 0 || exceptions.includes('*')) {
+    for (const name of given) delete env[name]
+    return
+  }
+  const proxies = new Set(given.map((name) => shownProxy(new URL(env[name] ?? ''))))
+  log.info('connections to other hosts go through a proxy', {
+    proxy: [...proxies].join(', '),
+    except: ['this machine', ...exceptions].join(', '),
+  })
+  tellLibraries(env, exceptions)
   // Imported here, because it takes a tenth of a second of CPU.
-  const { EnvHttpProxyAgent, setGlobalDispatcher } = await import('undici')
-  // Proxies refuse CONNECT to port 80: `http:` is asked for by its whole URL, as curl does.
-  setGlobalDispatcher(new EnvHttpProxyAgent({ proxyTunnel: false }))
+  const { Agent, Dispatcher, ProxyAgent, setGlobalDispatcher } = await import('undici')
+  const direct = new Agent()
+  const dispatchers = new Map<string, InstanceType<typeof Dispatcher>>()
+  const byProxy = (uri: string): InstanceType<typeof Dispatcher> => {
+    // Proxies refuse CONNECT to port 80: `http:` is asked for by its whole URL, as curl does.
+    const dispatcher = dispatchers.get(uri) ?? new ProxyAgent({ uri, proxyTunnel: false })
+    dispatchers.set(uri, dispatcher)
+    return dispatcher
+  }
+  setGlobalDispatcher(
+    direct.compose((dispatch) => (options, handler) => {
+      const proxy = proxyOf(destinationOf(new URL(String(options.origin))))
+      return proxy === undefined ? dispatch(options, handler) : byProxy(proxy.href).dispatch(options, handler)
+    }),
+  )
 }
 
-const checkProxy = (name: string, text: string): void => {
-  const protocol = URL.canParse(text) ? new URL(text).protocol : ''
-  if (protocol === 'http:' || protocol === 'https:') return
-  throw new StatusError('INVALID_ARGUMENT', `the variable ${name} is no URL of a proxy: expected http://host:port`)
+/**
+ * Clients of clouds and collectors read these variables by themselves: some only the names in lower case, and each knows fewer
+ * forms of NO_PROXY. They get both names, and each exception in every form.
+ */
+const tellLibraries = (env: NodeJS.ProcessEnv, exceptions: readonly string[]): void => {
+  for (const name of ['https_proxy', 'http_proxy'] as const) {
+    const value = env[name] || env[name.toUpperCase()]
+    if (value) Object.assign(env, { [name]: value, [name.toUpperCase()]: value })
+  }
+  const names = exceptions.map((entry) => entry.replace(/^\*?\./, ''))
+  const all = [...new Set(['localhost', '127.0.0.1', '::1', ...names.flatMap((name) => [name, `.${name}`])])].join(',')
+  Object.assign(env, { no_proxy: all, NO_PROXY: all })
 }

@@ -4,6 +4,7 @@ import type { HealthStatus } from '../base/health.js'
 import { Code, codeName, StatusError } from '../base/status-error.js'
 import { guardedInterval, guardedTimeout } from '../base/timers.js'
 import type { Log } from '../log/log.js'
+import { grpcWay, shownWay } from '../outgoing/grpc-proxy.js'
 import type { Codec } from '../proto/codec.js'
 import { codec, type Input, type Output } from '../proto/codec.js'
 import type { Start } from '../proto/generated/remexec.worker.v1.js'
@@ -78,7 +79,6 @@ const fromScheduler: Codec<object, FromScheduler> = codec('remexec.worker.v1.Sch
 const CHANNEL_OPTIONS = {
   // Each worker has its own connection, so that a failure of one does not affect others.
   'grpc.use_local_subchannel_pool': 1,
-  'grpc.enable_http_proxy': 0,
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 5_000,
   'grpc.max_receive_message_length': -1,
@@ -143,7 +143,7 @@ export class Connection {
     if (this.#isWelcome) return { state: 'Ok', message: `connected to ${address} as ${this.#workerId}` }
     const { kind = LOST, text = 'no answer' } = this.#trouble ?? {}
     if (kind !== LOST) return { state: 'Failed', message: kind, error: text }
-    const message = `connecting to the scheduler at ${address}`
+    const message = `connecting to the scheduler at ${shownWay(address)}`
     if (clock.now() - this.#lostMs <= timeoutMs) return { state: 'Initializing', message }
     return { state: 'Failed', message, error: text }
   }
@@ -264,9 +264,11 @@ export class Connection {
 }
 
 const clientOf = (address: string, tls: TlsFiles | null): Client => {
-  if (tls === null) return new Client(address, credentials.createInsecure(), CHANNEL_OPTIONS)
-  return new Client(address, credentials.createSsl(tls.ca, tls.key, tls.cert), {
-    ...CHANNEL_OPTIONS,
+  const { target, options } = grpcWay(address)
+  const all = { ...CHANNEL_OPTIONS, ...options }
+  if (tls === null) return new Client(target, credentials.createInsecure(), all)
+  return new Client(target, credentials.createSsl(tls.ca, tls.key, tls.cert), {
+    ...all,
     ...(tls.serverName !== undefined && { 'grpc.ssl_target_name_override': tls.serverName }),
   })
 }

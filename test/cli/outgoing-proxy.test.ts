@@ -1,8 +1,6 @@
 /** A server behind a proxy of its company: the keys of an issuer are asked for through it. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { createServer as createIssuer } from 'node:https'
-import { type AddressInfo, connect, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import t, { type Test } from 'tap'
@@ -10,17 +8,12 @@ import { bearer } from '../security/server.js'
 import { TestClient } from '../server/client.js'
 import { CAS, failure } from '../service/harness.js'
 import { Authority } from '../tls/authority.js'
+import { listening, startProxy } from './connect-proxy.js'
 import { serve } from './program.js'
 
 /** A name that nobody but the proxy knows. */
 const HOST = 'issuer.invalid'
 const ISSUER = `https://${HOST}`
-
-const listening = async (t: Test, server: Server): Promise<number> => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  return (server.address() as AddressInfo).port
-}
 
 /** An issuer, and a proxy that leads to it. */
 const startIssuer = async (t: Test, folder: string) => {
@@ -33,15 +26,7 @@ const startIssuer = async (t: Test, folder: string) => {
     response.setHeader('content-type', 'application/json').end(url === '/keys' ? keys : found)
   })
   const issuerPort = await listening(t, issuer)
-  const asked: string[] = []
-  const proxy = createServer().on('connect', ({ url = '' }, client: Socket) => {
-    asked.push(url)
-    const server = connect(issuerPort, '127.0.0.1', () => client.write('HTTP/1.1 200 OK\r\n\r\n'))
-    server.on('error', () => client.destroy()).on('close', () => client.destroy())
-    client.on('error', () => server.destroy()).on('close', () => server.destroy())
-    client.pipe(server).pipe(client)
-  })
-  const address = `http://127.0.0.1:${await listening(t, proxy)}`
+  const { asked, address } = await startProxy(t, () => issuerPort)
   const signed = new SignJWT({ sub: 'ann' }).setProtectedHeader({ alg: 'ES256' }).setIssuer(ISSUER).setAudience('x')
   const token = await signed.setIssuedAt().setExpirationTime('1h').sign(privateKey)
   return { asked, token, address, env: { NODE_EXTRA_CA_CERTS: authority.caFile } }

@@ -1468,7 +1468,7 @@ export interface Download {
    */
   readonly without_checksum: 'revalidate' | 'reuse' | 'refuse'
   /**
-   * URL of an HTTP proxy for all downloads: `http://proxy:3128`. The proxy then resolves the names of hosts, so it has to keep clients away from private addresses.
+   * URL of an HTTP proxy for all downloads: `http://proxy:3128`. The proxy then resolves the names of hosts, so it has to keep clients away from private addresses. Left out: the proxy of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, if there is one; names that this machine can look up are then checked here too.
    */
   readonly proxy?: string
 }

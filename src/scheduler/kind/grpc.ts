@@ -1,4 +1,5 @@
 import type { GrpcSchedulerOptions } from '../../config/config.js'
+import { shownWay } from '../../outgoing/grpc-proxy.js'
 import { Channel } from '../../store/kinds/grpc/channels.js'
 import { isLostCall } from '../../store/kinds/grpc/failure.js'
 import { Requests } from '../../store/remote/requests.js'
@@ -18,7 +19,7 @@ export const grpc: SchedulerKind<GrpcSchedulerOptions> = {
   ) => {
     const { name, results, clock, log, resources, newId } = context
     const address = await followAddress(endpoint, { of: `scheduler ${name}`, clock, log, resources })
-    const { target: backend } = address.current
+    const backend = shownWay(address.current.target)
     const channels = Array.from({ length: count }, () => new Channel(address.current, endpoint))
     address.onChange((now) => {
       for (const channel of channels) channel.renew(now)

@@ -1,8 +1,8 @@
-import { Agent } from 'node:https'
 import type { Readable } from 'node:stream'
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
 import { StatusError } from '../../base/status-error.js'
 import type { SecretLearner } from '../../log/secrets.js'
+import { outgoingAgents } from '../../outgoing/http-agents.js'
 import { boundedMap, LANES } from '../../work/bounded-map.js'
 import { networkFailure } from '../remote/failure.js'
 import { optionalPackage } from '../remote/optional-package.js'
@@ -96,6 +96,7 @@ const configOf = ({
   maxConnections,
 }: S3Options): S3ClientConfig => {
   const agent = { keepAlive: true, keepAliveMsecs: IDLE_CONNECTION_MS, maxSockets: maxConnections }
+  const agents = outgoingAgents(agent, certificates === undefined ? {} : { ca: certificates })
   return {
     ...(region === undefined ? {} : { region }),
     ...(endpoint === undefined ? {} : { endpoint }),
@@ -110,8 +111,8 @@ const configOf = ({
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
       connectionTimeout: CONNECT_TIMEOUT_MS,
-      httpAgent: agent,
-      httpsAgent: new Agent({ ...agent, ...(certificates === undefined ? {} : { ca: certificates }) }),
+      httpAgent: agents.http,
+      httpsAgent: agents.https,
     },
   }
 }

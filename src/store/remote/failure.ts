@@ -25,6 +25,8 @@ const CERTIFICATE = /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNE
 export const networkFailure = (backend: string, thrown: unknown): StatusError | undefined => {
   if (thrown instanceof StatusError) return thrown
   const found = failedCall(thrown)
+  // From a proxy on the way.
+  if (found instanceof StatusError) return found.withPrefix(backend)
   const word = codeOf(found)
   if (CERTIFICATE.test(word)) {
     return new StatusError('UNAVAILABLE', `${backend}: its certificate is not trusted (${word})`, { cause: thrown })
@@ -42,7 +44,8 @@ const LOST = new Set<string | undefined>(['ECONNABORTED', 'ECONNRESET', 'EPIPE']
 export const isLostConnection = (thrown: unknown): boolean => LOST.has(errnoOf(failedCall(thrown)))
 
 const failedCall = (thrown: unknown): unknown => {
-  if (!(thrown instanceof Error) || errnoOf(thrown) !== undefined || CERTIFICATE.test(codeOf(thrown))) return thrown
+  if (!(thrown instanceof Error) || thrown instanceof StatusError) return thrown
+  if (errnoOf(thrown) !== undefined || CERTIFICATE.test(codeOf(thrown))) return thrown
   const [first] = thrown instanceof AggregateError ? thrown.errors : []
   const behind = first ?? thrown.cause
   return behind === undefined ? thrown : failedCall(behind)

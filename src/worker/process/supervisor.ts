@@ -152,7 +152,8 @@ const forkWorker = (program: string, options: LocalWorkerOptions): ChildProcess 
   })
 }
 
-const PASSED_ON = /^(PATH|HOME|USER|TMPDIR|TZ|LANG|LC_\w+|NODE_\w+|SSL_CERT_\w+|OTEL_\w+|REMEXEC_(LOG|OTLP)_\w+)$/
+const PASSED_ON =
+  /^(PATH|HOME|USER|TMPDIR|TZ|LANG|LC_\w+|NODE_\w+|SSL_CERT_\w+|OTEL_\w+|REMEXEC_(LOG|OTLP)_\w+|(HTTPS?|NO)_PROXY|(https?|no)_proxy)$/
 
 /** Commands can read the environment of their worker, so it gets only the variables that it needs. */
 const environmentOf = ({ additional_environment }: LocalWorkerOptions): NodeJS.ProcessEnv => {

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { guardedTimeout } from '../../../base/timers.js'
+import { type Agents, outgoingAgents } from '../../../outgoing/http-agents.js'
 
 export interface GcsRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -44,16 +45,12 @@ const MAX_REFUSAL_BYTES = 64 * 1024
  * streams ignore abort signals, and some of their failures cannot be caught.
  */
 export class GcsRequests {
-  readonly #plain: HttpAgent
-  readonly #secure: HttpsAgent
-
+  readonly #agents: Agents
   readonly #connectTimeoutMs: number
 
   constructor({ maxConnections, connectTimeoutMs }: GcsRequestsOptions) {
     this.#connectTimeoutMs = connectTimeoutMs
-    const options = { keepAlive: true, maxSockets: maxConnections }
-    this.#plain = new HttpAgent(options)
-    this.#secure = new HttpsAgent(options)
+    this.#agents = outgoingAgents({ keepAlive: true, maxSockets: maxConnections })
   }
 
   /**
@@ -63,8 +60,8 @@ export class GcsRequests {
     const isSecure = url.startsWith('https:')
     const options = { method, signal, headers: { ...headers, ...(body && { 'content-length': body.length }) } }
     const request = isSecure
-      ? httpsRequest(url, { ...options, agent: this.#secure })
-      : httpRequest(url, { ...options, agent: this.#plain })
+      ? httpsRequest(url, { ...options, agent: this.#agents.https })
+      : httpRequest(url, { ...options, agent: this.#agents.http })
     const answered = once(request, 'response')
     request
       .once('socket', (socket) => this.#expectConnection(socket))
@@ -85,8 +82,8 @@ export class GcsRequests {
   }
 
   close(): void {
-    this.#plain.destroy()
-    this.#secure.destroy()
+    this.#agents.http.destroy()
+    this.#agents.https.destroy()
   }
 }
 

@@ -8,6 +8,7 @@ import {
 } from '@grpc/grpc-js'
 import { StatusError } from '../../../base/status-error.js'
 import type { GrpcEndpoint } from '../../../config/config.js'
+import { grpcWay } from '../../../outgoing/grpc-proxy.js'
 import type { MethodDefinition } from '../../../proto/service-definition.js'
 import type { Address } from '../../../tls/endpoint.js'
 import { Semaphore } from '../../../work/semaphore.js'
@@ -161,10 +162,11 @@ interface Lent {
 
 const clientOf = ({ target, tls }: Address, endpoint: GrpcEndpoint): Client => {
   const secured = tls === undefined ? credentials.createInsecure() : credentials.createSsl(tls.ca, tls.key, tls.cert)
-  return new Client(target, secured, {
+  const way = grpcWay(target)
+  return new Client(way.target, secured, {
+    ...way.options,
     // By default grpc-js shares one connection among all clients of an address.
     'grpc.use_local_subchannel_pool': 1,
-    'grpc.enable_http_proxy': 0,
     'grpc.enable_retries': 0,
     ...(tls?.serverName !== undefined && { 'grpc.ssl_target_name_override': tls.serverName }),
     'grpc.keepalive_time_ms': endpoint.http2_keepalive_interval_s * 1000,

@@ -1,5 +1,6 @@
 import { StatusError } from '../../../base/status-error.js'
 import type { GrpcEndpoint, GrpcOptions } from '../../../config/config.js'
+import { shownWay } from '../../../outgoing/grpc-proxy.js'
 import { zstdFailure } from '../../../stream/compression/libzstd.js'
 import { type FollowParts, followAddress } from '../../../tls/followed-address.js'
 import type { StoreKind } from '../../contract/kind.js'
@@ -43,7 +44,7 @@ export const grpc: StoreKind<GrpcOptions> = {
       for (const channel of channels) channel.close()
     })
 
-    const backend = dialled.map(({ target }) => target).join(', ')
+    const backend = dialled.map(({ target }) => shownWay(target)).join(', ')
     const failureOf = (thrown: unknown): StatusError => grpcFailure(backend, thrown)
     const timeoutMs = options.rpc_timeout_s * 1000
     const maxConcurrent = options.max_concurrent_requests
