@@ -26,7 +26,11 @@ const main = async (args: readonly string[]): Promise<number> => {
   if (options['help'] === true) return print(help())
   if (options['version'] === true) return print(`remexec ${version()}\n`)
   const [path, ...more] = words
-  if (path === undefined) return (await import('./command/start.js')).start.run({ words, options }, console)
+  if (path === undefined) {
+    const found = (await import('./command/default-config.js')).defaultConfig(process.env)
+    if (found === undefined) return (await import('./command/start.js')).start.run({ words, options }, console)
+    return (await import('./command/serve.js')).serve(found, console)
+  }
   const meant = existsSync(path) ? undefined : meantCommand(path)
   if (meant !== undefined) throw new UsageError(`there is no command ${path}: did you mean ${meant}?`)
   if (more.length > 0) throw new UsageError(`expected one configuration, found ${words.length} arguments`)

@@ -51,7 +51,7 @@ const EXITS = `Exit status: 0 success, 1 the configuration is wrong or the comma
 /** The help of the program. `pages` is the folder of its documents. */
 export const usage = async (pages: string): Promise<string> => {
   const rows = [
-    ['remexec', 'serve this machine, like `remexec start`'],
+    ['remexec', 'serve the configuration of this user or machine; without one like `remexec start`'],
     ['remexec CONFIG', 'serve what CONFIG describes'],
     ...(await allCommands()).flatMap(usageRows),
     ['remexec COMMAND --help', 'the options of a command'],
@@ -63,6 +63,8 @@ ${indented(rows)}
 
 CONFIG is a JSON5 or JSON file; every key is described in
 ${pages}configuration.md
+Without CONFIG: remexec/remexec.json5 in XDG_CONFIG_HOME (~/.config) or XDG_CONFIG_DIRS,
+else /etc/remexec/remexec.json5.
 ${EXITS}
 `
 }

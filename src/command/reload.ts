@@ -14,6 +14,8 @@ export interface ReloadParts {
   readonly env: Environment
   readonly log: SwitchableLog
   readonly server: Running
+  /** Called whenever what was asked for is done. */
+  readonly onEnd: () => void
 }
 
 /** Reads the configuration again and applies what can change while the server runs. */
@@ -42,6 +44,7 @@ export class Reload {
       }
     } finally {
       this.#isUnderWay = false
+      this.#parts.onEnd()
     }
   }
 

@@ -13,6 +13,7 @@ import { surviveFailures } from '../process/failures.js'
 import { endOfLife } from '../process/node-version.js'
 import { followProxy } from '../process/outgoing-proxy.js'
 import { processLog } from '../process/process-log.js'
+import { serviceManager } from '../process/service-manager.js'
 import { endBy, firstStopSignal, type StopSignal } from '../process/stop-signals.js'
 import { prepareHeap } from '../process/v8-heap.js'
 import { LATE, within } from '../work/deadline.js'
@@ -39,9 +40,11 @@ export const serve = async (path: string, console: Console, options: ServeOption
   // Registered before the first part starts, so that a signal during the start also leads to a clean stop.
   let reread = (): void => log.info('SIGHUP: the start is not complete; the configuration is not read again')
   const stopSignal = firstStopSignal(() => reread())
+  const manager = serviceManager(process.env, log)
+  manager.starting()
   const otlp = readOtlp(process.env, log)
-  await followProxy(process.env)
-  log.debug('starting')
+  await followProxy(process.env, log)
+  log.debug('starting', { config: path })
   const drainMs = config.global.drain_s * 1000
   // Imported here, because other commands do not need the server's modules and should be fast.
   const { assemble } = await import('../assembly/main.js')
@@ -53,16 +56,26 @@ export const serve = async (path: string, console: Console, options: ServeOption
     secrets: console.secrets,
   })
   const early = await Promise.race([stopSignal, starting.then(() => undefined)])
-  if (early !== undefined) return stopEarly(early, starting, drainMs, log)
+  if (early !== undefined) {
+    manager.stopping('stopping before the start is complete')
+    return stopEarly(early, starting, drainMs, log)
+  }
   const server = await starting
-  for (const { name, address, isSecure } of server.addresses) {
+  const served = server.addresses.map(({ name, address, isSecure }) => {
     const uri = address.startsWith('unix:') ? address : `${isSecure ? 'grpcs' : 'grpc'}://${address}`
     log.info(`remexec serving ${uri}`, { server: name })
+    return uri
+  })
+  const tellReady = (): void => manager.ready(`serving ${served.join(', ')}`)
+  const reload = new Reload({ path, console, env, log, server, onEnd: tellReady })
+  reread = () => {
+    manager.reloading()
+    reload.begin()
   }
-  const reload = new Reload({ path, console, env, log, server })
-  reread = () => reload.begin()
   onReady?.(config, server)
+  tellReady()
   const asked = await stopSignal
+  manager.stopping(`stopping: actions get ${drainMs / 1000} s`)
   log.info('stopping', { signal: asked.signal })
   return stop(server, asked, drainMs, log)
 }

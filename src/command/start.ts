@@ -39,6 +39,12 @@ export const start: Command = {
   },
 }
 
+/** The variables of the default configuration without options. */
+export const startVariables = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...env,
+  ...variablesOf({ words: [], options: {} }),
+})
+
 /** The options as variables of the default configuration. */
 const variablesOf = (args: Arguments): NodeJS.ProcessEnv => {
   const [dir, size, port, host] = ['dir', 'size', 'port', 'host'].map((name) => textOption(args, name))

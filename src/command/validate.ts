@@ -5,18 +5,21 @@ import { validateCommand } from '../config/validate-command.js'
 import { promisesOf } from '../store/promises-of.js'
 import { threadUsesOf } from '../store/thread-uses-of.js'
 import { type Command, textOption, UsageError } from './command.js'
+import { defaultConfig } from './default-config.js'
+import { recipeFile } from './recipes.js'
 
 export const validate: Command = {
   name: 'validate',
   usage: [
-    ['[--format human|json] CONFIG...', 'check configurations'],
-    ['--explain CONFIG...', 'and show through which stores each service keeps its blobs, and for how long'],
+    ['[--format human|json] [CONFIG...]', 'check configurations; without CONFIG the one that `remexec` would serve'],
+    ['--explain [CONFIG...]', 'and show through which stores each service keeps its blobs, and for how long'],
   ],
   options: { format: { type: 'string' }, explain: { type: 'boolean' } },
   run: async (args, { print }) => {
     const format = textOption(args, 'format') ?? 'human'
     if (format !== 'human' && format !== 'json') throw new UsageError(`--format ${format}: expected human or json`)
-    if (args.words.length === 0) throw new UsageError('expected the path of a configuration')
+    const paths =
+      args.words.length > 0 ? args.words : [defaultConfig(process.env) ?? recipeFile('machine', 'remexec.json5')]
     const explains = args.options['explain'] === true
     if (explains && format === 'json') throw new UsageError('--explain is for people: not with --format json')
     const describe = async (config: Config) =>
@@ -25,6 +28,6 @@ export const validate: Command = {
         await promisesOf(config.stores, resultStoresOf(config.servers)),
         await threadUsesOf(config.stores),
       )
-    return validateCommand(args.words, { format, explain: explains ? describe : undefined }, print)
+    return validateCommand(paths, { format, explain: explains ? describe : undefined }, print)
   },
 }
