@@ -20,6 +20,11 @@ const skip = isThere ? false : 'needs helm, kubeconform and schemas of Kubernete
 const VERSION = '1.35.0'
 const CHART = join(root, 'deploy/chart')
 
+const MONITORED = [
+  'metrics.serviceMonitor.enabled=true',
+  'networkPolicy.monitoring[0].podSelector.matchLabels.app=prometheus',
+]
+
 /** Ways to install it: each renders other parts of its templates. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   'as it is': [],
@@ -43,6 +48,21 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   'neither tokens nor policies': ['auth.enabled=false', 'networkPolicy.enabled=false'],
   'tokens of your own': ['auth.existingSecret=own'],
   'several servers over shared stores': ['server.replicas=3', 'config.server=// S3'],
+  'an image by its digest, and a role of a cloud': [
+    `image.repository=registry.example/remexec,image.digest=sha256:${'a'.repeat(64)}`,
+    'serviceAccount.annotations.role=arn',
+  ],
+  'an Ingress': [
+    'ingress.enabled=true,ingress.className=nginx,ingress.hosts[0].host=cache.example',
+    'ingress.hosts[1].host=b.example,ingress.hosts[1].paths[0].path=/,ingress.hosts[1].paths[0].pathType=Exact',
+    'ingress.tls[0].secretName=cert,ingress.tls[0].hosts[0]=cache.example,ingress.annotations.a=b',
+  ],
+  'a route of a gateway': [
+    'gateway.enabled=true,gateway.parentRefs[0].name=public,gateway.hostnames[0]=cache.example',
+    'gateway.timeouts.request=0s',
+  ],
+  'monitors of Prometheus': [...MONITORED, 'metrics.serviceMonitor.labels.release=prometheus'],
+  'monitors over TLS without tokens': [...MONITORED, 'tls.enabled=true,tls.secretName=cert,auth.enabled=false'],
 }
 
 const render = async (
@@ -194,6 +214,10 @@ t.test('values that the chart does not know, or cannot serve, are refused', { sk
     ['server.casSize=lots', /casSize/],
     ['server.replicas=3', /needs config\.server/],
     ['tls.enabled=true', /tls\.secretName is needed/],
+    ['ingress.enabled=true', /ingress\.hosts is needed/],
+    ['gateway.enabled=true', /gateway\.parentRefs is needed/],
+    ['metrics.serviceMonitor.enabled=true', /networkPolicy\.monitoring/],
+    ['image=remexec:1', /image/],
     ['auth.enabled=false,auth.identity.jwt[0].issuer=a', /auth\.identity and auth\.access need auth\.enabled/],
   ] as const) {
     const { code, output } = await render(t, [value])
@@ -249,6 +273,18 @@ t.test('without tokens only labelled pods reach the server', { skip }, async (t)
   const policy = (manifests: string) => documentsOf(manifests, 'NetworkPolicy').get('team-server') ?? ''
   t.notMatch(policy(await rendered(t, [])), /from:/, 'tokens decide')
   t.match(policy(await rendered(t, ['auth.enabled=false'])), /from:[\s\S]*team-client: "true"/)
+})
+
+t.test('pods are found by labels that no upgrade changes, and have the image of this version', { skip }, async (t) => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const manifests = await rendered(t, [])
+  const selectors = [...manifests.matchAll(/(?:matchLabels|selector):\n((?: +app\.kubernetes.*\n)+)/g)]
+  t.ok(selectors.length >= 8)
+  for (const [, labels = ''] of selectors) t.notMatch(labels, /version|chart|managed/)
+  t.match(manifests, `helm.sh/chart: remexec-${version}`)
+  t.match(manifests, `app.kubernetes.io/version: "${version}"`)
+  t.same(new Set(manifests.match(/image: .*/g)), new Set([`image: "remexec:${version}"`]))
+  t.match(await rendered(t, ['image.tag=5']), 'image: "remexec:5"')
 })
 
 t.test('the parts give their stores different names', { skip }, async (t) => {

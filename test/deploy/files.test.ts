@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { KINDS } from '../../src/ledger/kinds.js'
 import { cleanEnv, run } from '../clients/process.js'
 import { findClient } from '../clients/recipe/recipe.js'
 import { root, scratchFolder } from '../clients/scratch.js'
@@ -67,6 +68,20 @@ const readsThem = (t: Test, file: string, config: string): void => {
   t.ok(variables.length > 0)
   for (const name of variables) t.ok(read(config).includes(`\${${name}:-`), name)
 }
+
+t.test('the limits of memory in the chart hold what clients can make a server hold', async (t) => {
+  const bounds = Object.entries(KINDS).filter(([kind]) => kind !== 'parked' && kind !== 'outputs')
+  const mib = bounds.reduce((sum, [, { maxBytes }]) => sum + maxBytes / (1024 * 1024), 0)
+  t.match(read('docs/operation.md'), `is ${mib.toLocaleString('en')} MiB`, 'the page has the sum')
+  // Connections, an idle process, and the objects of calls: the list below that sum.
+  const worstMib = mib + 625 + 150 + 100
+  t.match(read('docs/operation.md'), `the worst case is ${(worstMib / 1024).toFixed(1)} GiB`)
+  const values = read('deploy/chart/values.yaml')
+  for (const part of ['server', 'scheduler']) {
+    const [, limitGib] = new RegExp(`^${part}:[\\s\\S]*?limits: \\{ memory: (\\d+)Gi`, 'm').exec(values) ?? []
+    t.ok(Number(limitGib) * 1024 >= worstMib, `${part}: ${limitGib}`)
+  }
+})
 
 t.test('every link of the pages leads to a file, and the package has it', async (t) => {
   const { files } = JSON.parse(read('package.json')) as { files: string[] }

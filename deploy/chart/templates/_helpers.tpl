@@ -1,7 +1,24 @@
-{{- define "remexec.labels" -}}
+{{- /* Labels by which the pods of a part are found. They never change, because Kubernetes refuses that. */ -}}
+{{- define "remexec.selector" -}}
 app.kubernetes.io/name: remexec
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .part }}
+{{- end }}
+
+{{- define "remexec.labels" -}}
+{{ include "remexec.selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+{{- end }}
+
+{{- define "remexec.image" -}}
+{{- $image := .Values.image }}
+{{- if $image.digest }}{{ $image.repository }}@{{ $image.digest }}{{ else }}{{ $image.repository }}:{{ $image.tag | default .Chart.AppVersion }}{{ end }}
+{{- end }}
+
+{{- define "remexec.serviceAccount" -}}
+{{- .Values.serviceAccount.name | default (ternary .Release.Name "default" .Values.serviceAccount.create) -}}
 {{- end }}
 
 {{- define "remexec.tokens" -}}
@@ -30,6 +47,7 @@ spec:
   {{- end }}
   # The first process of the pod reaps processes that actions leave behind.
   shareProcessNamespace: true
+  serviceAccountName: {{ include "remexec.serviceAccount" .root }}
   automountServiceAccountToken: false
   enableServiceLinks: false
   terminationGracePeriodSeconds: {{ add .drain 10 }}
@@ -39,8 +57,8 @@ spec:
   securityContext: {{- toYaml $values.podSecurityContext | nindent 4 }}
   containers:
     - name: {{ .part }}
-      image: {{ $values.image }}
-      imagePullPolicy: {{ $values.imagePullPolicy }}
+      image: {{ include "remexec.image" .root | quote }}
+      imagePullPolicy: {{ $values.image.pullPolicy }}
       args: [/config/{{ .part }}.json5]
       env:
         - { name: REMEXEC_HOST, value: 0.0.0.0 }
