@@ -7,6 +7,7 @@ import type { Visitor } from '../rpc/gate.js'
 import type { Scheduler, SchedulerOperator, SchedulerOverview } from '../scheduler/scheduler.js'
 import { Diagnostics } from './diagnostics.js'
 import { json, numberOf, of, withTimes } from './json.js'
+import { placeText, wantedList } from './list-query.js'
 import type { ProcessFacts, WantedResults } from './process-facts.js'
 import { WorkerForms } from './worker-forms.js'
 
@@ -39,6 +40,7 @@ export interface AdminHandler {
  *   GET    {path}                                   workers, queue and failed actions of every scheduler, also of those elsewhere
  *   GET    {path}/status                            version, health, stores and counts of this process
  *   GET    {path}/builds?limit=50                   the latest builds that the caller may see
+ *   GET    {path}/blobs?kind=blobs&limit=50         what the stores of an instance keep: kinds blobs, results and http (entries of HTTP caches)
  *   PUT    {path}/drain?scheduler=S&worker=W        drain: the workers get no new actions; of all schedulers without S
  *   DELETE {path}/drain?scheduler=S&worker=W        end the drain
  *   DELETE {path}/operation?name=NAME               cancel an operation
@@ -69,6 +71,7 @@ export class Admin {
     return new Map([
       [path, handler(['GET', 'HEAD'], () => this.#overview())],
       [`${below}/status`, handler(['GET', 'HEAD'], () => this.#status())],
+      [`${below}/blobs`, handler(['GET', 'HEAD'], (query, _, signal) => this.#list(query, signal))],
       [`${below}/builds`, handler(['GET', 'HEAD'], (query, asked) => this.#builds(query, asked))],
       [
         `${below}/drain`,
@@ -136,6 +139,13 @@ export class Admin {
     const all = await this.#known().builds((instance) => visitor === undefined || visitor.may('read_ac', instance))
     const builds = [...all].sort((a, b) => b.startedMs - a.startedMs).slice(0, limit)
     return withTimes({ count: all.length, builds }) as object
+  }
+
+  async #list(query: URLSearchParams, signal: AbortSignal): Promise<object> {
+    const wanted = wantedList(query, this.#clock.now())
+    const { blobs, stores, unlisted } = await this.#known().listKept(wanted, signal)
+    const last = blobs.length === wanted.limit ? blobs.at(-1) : undefined
+    return withTimes({ blobs, stores, unlisted, ...(last && { next: placeText(last) }) }) as object
   }
 
   async #deleteResults(query: URLSearchParams, { visitor, method, target, by }: AdminRequest): Promise<object> {

@@ -8,6 +8,7 @@ const TIMES = new Map([
   ['sinceMs', 'since'],
   ['nowMs', 'at'],
   ['heardMs', 'heardAt'],
+  ['usedMs', 'usedAt'],
 ])
 
 export const withTimes = (value: unknown): unknown => {

@@ -46,10 +46,45 @@ export interface DeletedResults {
 
 export type DeleteResults = (wanted: WantedResults) => Promise<DeletedResults>
 
+/** What an instance keeps: blobs, results of actions, or entries of HTTP caches. */
+export interface WantedList {
+  readonly kind: 'blobs' | 'results' | 'http'
+  readonly instance: string
+  /** The path of a store, with those nested in it; empty for all that the instance uses. */
+  readonly store: string
+  readonly order: 'largest' | 'oldest' | 'newest'
+  readonly limit: number
+  readonly after: ListedEntry | undefined
+  readonly minBytes: number
+  readonly maxBytes: number
+  readonly usedFromMs: number
+  readonly usedToMs: number
+  readonly hashPrefix: string
+}
+
+export interface ListedEntry {
+  readonly key: string
+  /** Path of the store that has it. */
+  readonly store: string
+  readonly storedBytes: number
+  readonly usedMs: number
+}
+
+export interface KeptList {
+  readonly blobs: readonly ListedEntry[]
+  /** Those that were looked at. */
+  readonly stores: readonly string[]
+  /** Those that keep their blobs in another process, which is not asked. */
+  readonly unlisted: readonly string[]
+}
+
+export type ListKept = (wanted: WantedList, signal: AbortSignal) => Promise<KeptList>
+
 /** What the process knows about itself. */
 export interface ProcessFacts {
   status(): ProcessStatus
   /** Every build of the instances that may be read. */
   builds(mayRead: (instance: string) => boolean): Promise<readonly ListedBuild[]>
   readonly deleteResults: DeleteResults
+  readonly listKept: ListKept
 }

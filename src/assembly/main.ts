@@ -29,6 +29,7 @@ import type { ServiceThreads } from '../server/carry/service-threads.js'
 import { type Doors, type Listener, listen } from '../server/listener.js'
 import { Uploads } from '../service/bytestream/uploads.js'
 import { buildStores } from '../store/builder.js'
+import type { ListBlobs } from '../store/contract/listing.js'
 import type { Store } from '../store/contract/store.js'
 import { asCas } from '../store/view/cas.js'
 import { asKeyed } from '../store/view/keyed.js'
@@ -44,6 +45,7 @@ import { DrainTime } from './drain-time.js'
 import { hashClientsOf, httpCaches, startingHttpCaches } from './http-caches.js'
 import { Instances } from './instances.js'
 import { keptSizes, type Usages } from './kept-sizes.js'
+import { listKept } from './list-kept.js'
 import { connectionsOf, limitsOf } from './listener-limits.js'
 import { type LogOutput, Observation } from './observation.js'
 import { warnOfOtherFolders } from './other-folders.js'
@@ -168,11 +170,13 @@ const start = async (
   }
   await warnOfMachine(config, log)
   const usages: Usages = new Map()
+  const listers = new Map<string, ListBlobs>()
   const stores = await buildStores(config.stores, {
     ...{ resources, clock, log, secrets, invocations, resultStores: resultStoresOf(config.servers) },
     watch: (probe) => health.register(probe),
     threads: threaded?.sharing,
     usages,
+    listers,
     ...(meters && { meter: (store) => meters.stores.of(store) }),
   })
   void warnOfOtherFolders(config, { log, resources })
@@ -221,8 +225,9 @@ const start = async (
   inBackground(recent.prepare(), log, 'preparing the list of builds')
   const overviews = (): ReturnType<Admin['overviews']> => admin.overviews()
   const removal = deleteResults(pageStores(config.servers, parts), records)
-  const facts = { observation, builds: shared.builds, recent, usages, overviews, deleteResults: removal, clock }
-  admin.facts = processFacts(facts)
+  const listing = listKept({ servers: config.servers, stores: config.stores, listers })
+  const facts = { observation, builds: shared.builds, recent, usages, overviews, clock }
+  admin.facts = processFacts({ ...facts, deleteResults: removal, listKept: listing })
   const pages = pagesOf(config, parts, { overviews, requests, recent })
   for (const server of config.servers) {
     const services = servicesOf(server, parts)

@@ -1,4 +1,4 @@
-import type { DeleteResults, ProcessFacts, StoreStatus } from '../admin/process-facts.js'
+import type { DeleteResults, ListKept, ProcessFacts, StoreStatus } from '../admin/process-facts.js'
 import type { Clock } from '../base/clock.js'
 import { version } from '../base/version.js'
 import type { Builds } from '../builds/builds.js'
@@ -15,12 +15,13 @@ export interface FactSources {
   readonly usages: Usages
   readonly overviews: Overviews
   readonly deleteResults: DeleteResults
+  readonly listKept: ListKept
   readonly clock: Clock
 }
 
 /** What the admin service tells about the process. */
 export const processFacts = (sources: FactSources): ProcessFacts => {
-  const { observation, builds, recent, usages, overviews, deleteResults, clock } = sources
+  const { observation, builds, recent, usages, overviews, deleteResults, listKept, clock } = sources
   return {
     status: () => {
       const { word: health, reasons } = verdictOf(observation.health.latest(), overviews)
@@ -37,6 +38,7 @@ export const processFacts = (sources: FactSources): ProcessFacts => {
     },
     builds: (mayRead) => recent.all(mayRead),
     deleteResults,
+    listKept,
   }
 }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.js'
 import { fileFailure, inWords } from '../base/errno.js'
 import { StatusError } from '../base/status-error.js'
 import { guardedImmediate } from '../base/timers.js'
+import { claimFormat } from '../files/folder-format.js'
 import { lockFolder } from '../files/folder-lock.js'
 import type { Log } from '../log/log.js'
 import { boundedMap, LANES } from '../work/bounded-map.js'
@@ -10,7 +11,7 @@ import { inBackground } from '../work/in-background.js'
 import { TimeSlices } from '../work/time-slices.js'
 import { type About, encodeAbout, keyOf } from './about.js'
 import { Entry, type Kept, keptOf } from './entry.js'
-import { Folder } from './folder.js'
+import { FORMAT, Folder } from './folder.js'
 import { Invocation } from './invocation.js'
 import { LogFile, type Room, readBlocks } from './log/log-file.js'
 import type { EventRecord } from './log/record.js'
@@ -76,6 +77,7 @@ export class Builds {
     await mkdir(options.path, { recursive: true, mode: 0o700 })
     const unlock = await lockFolder(options.path, 'another server that keeps build events')
     try {
+      await claimFormat(options.path, FORMAT)
       const builds = new Builds(options, new Folder(options.path), unlock)
       await builds.#load()
       return builds

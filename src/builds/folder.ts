@@ -2,8 +2,15 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { errnoOf } from '../base/errno.js'
+import type { FolderFormat } from '../files/folder-format.js'
 import { syncFolder } from '../files/sync-folder.js'
 import { SUMMARY_VERSION, type Summary } from './summary.js'
+
+export const FORMAT: FolderFormat = {
+  what: 'path of build_events',
+  current: 1,
+  otherwise: 'name another path: the builds there are not shown meanwhile',
+}
 
 const LOG = '.log'
 const SUMMARY = '.json'

@@ -10,6 +10,7 @@ import { internalCall } from '../rpc/call.js'
 import { Invocations } from '../rpc/invocations.js'
 import type { Resources } from '../work/resources.js'
 import type { BuildContext, ChildOptions, ThreadSharing } from './contract/kind.js'
+import type { ListBlobs } from './contract/listing.js'
 import type { ChunkUsage, MeteredStore, StoreMeter, StoreUsage, UploadQueueUsage } from './contract/meter.js'
 import { StoreNode } from './contract/node.js'
 import type { Store } from './contract/store.js'
@@ -35,6 +36,8 @@ export interface BuilderParts {
   meter?(store: MeteredStore): StoreMeter
   /** Receives what each store keeps, by its path. */
   readonly usages?: Map<string, () => StoreUsage | undefined>
+  /** Receives how to list each store that keeps blobs itself, by its path. */
+  readonly listers?: Map<string, ListBlobs>
 }
 
 /** Builds every named store of a configuration exactly once. References may point forward or back. */
@@ -126,8 +129,9 @@ class Builder {
         this.#opening.step(path, doing)
       },
       watch,
-      holds: (reader) => {
+      holds: (reader, list) => {
         usage = reader
+        this.#parts.listers?.set(path, list)
       },
       queues: (reader) => {
         queue = reader

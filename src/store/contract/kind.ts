@@ -8,6 +8,7 @@ import type { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
 import type { Invocations } from '../../rpc/invocations.js'
 import type { Resources } from '../../work/resources.js'
+import type { ListBlobs } from './listing.js'
 import type { ChunkUsage, StoreUsage, UploadQueueUsage } from './meter.js'
 import type { Promised, PromisesBelow } from './promised.js'
 import type { FinishedFile, Store } from './store.js'
@@ -77,8 +78,8 @@ export interface BuildContext {
   step(doing: string): void
   /** Registers the health probe of a connection to a backend, which is reported beside the store. */
   watch(probe: HealthProbe): void
-  /** For a kind that keeps blobs itself: registers a function that returns how much it holds. */
-  holds(usage: () => StoreUsage): void
+  /** For a kind that keeps blobs itself: registers a function that returns how much it holds, and one that lists it. */
+  holds(usage: () => StoreUsage, list: ListBlobs): void
   /** For a kind that queues uploads: registers a function that returns how much waits. */
   queues(usage: () => UploadQueueUsage): void
   /** For a kind that keeps larger blobs as chunks: registers a function that returns how many bytes were there before. */

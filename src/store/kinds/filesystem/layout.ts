@@ -3,9 +3,17 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errnoOf } from '../../../base/errno.js'
 import { StatusError } from '../../../base/status-error.js'
+import type { FolderFormat } from '../../../files/folder-format.js'
 import { Digest } from '../../../reapi/digest.js'
 import { functionsByName } from '../../../reapi/digest-function.js'
 import { NOTES_FOLDER } from '../../contract/notes-folder.js'
+
+/** 2: files with several blobs (`packs`), which releases before 0.2.0 take for absent. */
+export const FORMAT: FolderFormat = {
+  what: 'content_path',
+  current: 2,
+  otherwise: 'name another content_path: clients upload again what they need',
+}
 
 /** The content of a file name. */
 export interface BlobName {

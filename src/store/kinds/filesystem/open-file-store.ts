@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { freeBytesOf } from '../../../base/free-bytes.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { FilesystemOptions } from '../../../config/config.js'
+import { claimFormat } from '../../../files/folder-format.js'
 import { lockFolder } from '../../../files/folder-lock.js'
 import { BytesInFlight } from '../../../ledger/bytes-in-flight.js'
 import { SharedLedgerMemory } from '../../../ledger/totals.js'
@@ -10,13 +11,14 @@ import { QUIET_MS } from '../../../rpc/invocations.js'
 import type { BuildContext, ThreadSharing } from '../../contract/kind.js'
 import { BlobIndex } from '../../index/blob-index.js'
 import { promisesOf, tellBroken } from '../../index/kept-promises.js'
+import { listerOf } from '../../index/list-blobs.js'
 import { SharedIndexMemory } from '../../index/memory.js'
 import { Catalog } from './catalog.js'
 import { FilesystemStore } from './file-store.js'
 import { FolderSyncs } from './files/folder-syncs.js'
 import { writeSlotsOf } from './files/write-blob.js'
 import { Inspection } from './inspection.js'
-import { Layout } from './layout.js'
+import { FORMAT, Layout } from './layout.js'
 import { RecordLog } from './records/record-log.js'
 import { inlineCharge, packedCharge } from './records/room.js'
 import { Checkpoints } from './recover/checkpoints.js'
@@ -45,6 +47,7 @@ export const openFileStore = async (
   context.step('locks its folder')
   const release = await lockFolder(layout.contentPath, IN_USE)
   try {
+    await claimFormat(layout.contentPath, FORMAT)
     return await start(layout, options, context, { segmentBytes, release })
   } catch (error) {
     await release()
@@ -122,7 +125,7 @@ const start = async (
     shortages: new Shortages(path, { clock, log }),
     inFlight,
   })
-  holds(() => store.usage())
+  holds(() => store.usage(), listerOf(index, path))
   context.threads?.register(
     new FileShare(path, catalog, store, {
       recentBytes,

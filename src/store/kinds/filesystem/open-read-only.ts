@@ -2,10 +2,11 @@ import { realpath, stat } from 'node:fs/promises'
 import { systemClock } from '../../../base/clock.js'
 import { errnoOf } from '../../../base/errno.js'
 import { StatusError } from '../../../base/status-error.js'
+import { checkFormat } from '../../../files/folder-format.js'
 import { isFolderLocked } from '../../../files/folder-lock.js'
 import type { Log } from '../../../log/log.js'
 import { BlobIndex } from '../../index/blob-index.js'
-import { Layout } from './layout.js'
+import { FORMAT, Layout } from './layout.js'
 import { RecordLog } from './records/record-log.js'
 import { inlineCharge, packedCharge } from './records/room.js'
 import { recover } from './recover/recover.js'
@@ -47,6 +48,7 @@ export const openReadOnly = async (contentPath: string, log: Log): Promise<OpenF
 const expectStore = async (layout: Layout): Promise<void> => {
   const { contentPath, recordsPath } = layout
   await layout.refuseOlder()
+  await checkFormat(contentPath, FORMAT)
   const isStore = await stat(recordsPath).then(
     (stats) => stats.isDirectory(),
     (error: unknown) => {

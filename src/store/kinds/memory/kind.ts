@@ -16,6 +16,7 @@ import { BaseStore, PLAIN, type StoreProperties } from '../../contract/store.js'
 import { oneForAll } from '../../contract/thread-use.js'
 import { ABSENT, BlobIndex } from '../../index/blob-index.js'
 import { promiseOfIndex, promisesOf, tellBroken } from '../../index/kept-promises.js'
+import { listerOf } from '../../index/list-blobs.js'
 import { copied, Pieces, readPieces, tooLargeToKeep } from './pieces.js'
 
 /**
@@ -148,7 +149,7 @@ export const memory: StoreKind<MemoryOptions> = {
     const index = new BlobIndex({ policy, clock, promises: promisesOf(options, context) })
     tellBroken(index, context)
     const store = new MemoryStore(index)
-    holds(() => store.usage())
+    holds(() => store.usage(), listerOf(index, path))
     // Frees memory while the store is idle, too.
     if (policy.max_seconds > 0)
       resources.add(
