@@ -178,6 +178,7 @@ const importedBy = {
   pino: ['process/json-log'],
   jose: ['security/identity/jwt', 'security/identity/oidc'],
   bcryptjs: ['security/identity/bcrypt-process'],
+  saxes: ['builds/detail/test-report'],
   preact: ['pages/'],
   'preact-render-to-string': ['pages/'],
   // Clients of backends: peers that need not be there, each loaded by one file (src/store/remote/optional-package.ts).

@@ -67,7 +67,7 @@ export class Hearing {
     return this.#kept.close()
   }
 
-  #report({ uses, claims, touched, records, audited, questions }: ReportMessage, thread: PostsTo): void {
+  #report({ uses, claims, touched, counted, records, audited, questions }: ReportMessage, thread: PostsTo): void {
     const { invocations, records: kept, security } = this.#parts
     for (const entry of audited) security?.audited(entry)
     for (const [path, slots] of uses) this.#stores.get(path)?.used(slots)
@@ -75,6 +75,7 @@ export class Hearing {
       const number = invocations?.touch(id)?.number
       return number === undefined ? [] : [[id, number] as const]
     })
+    for (const [id, counts] of counted) invocations?.add(id, counts)
     if (numbers.length > 0) post(thread, { kind: 'numbers', numbers })
     for (const [path, id, keepForMs, slots] of claims) {
       const invocation = id === '' ? undefined : invocations?.touch(id)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { TlsOptions } from 'node:tls'
 import { Admin } from '../admin/admin.js'
 import type { Clock } from '../base/clock.js'
+import { OwnRecorder } from '../builds/own/recorder.js'
 import type { Config, ServerConfig } from '../config/config.js'
 import { resultStoresOf } from '../config/result-stores.js'
 import { defaultNumber } from '../config/schema/schema.js'
@@ -15,6 +16,7 @@ import { type SecretLearner, unhiddenSecrets } from '../log/secrets.js'
 import type { OtlpSettings } from '../otlp/settings.js'
 import { RecentRows } from '../pages/builds/recent-rows.js'
 import { RequestGroups } from '../pages/builds/request-groups.js'
+import type { LiveCounts } from '../pages/builds/row.js'
 import type { Site } from '../pages/site.js'
 import { requestFacts } from '../proto/request-metadata.js'
 import type { Gate } from '../rpc/gate.js'
@@ -187,6 +189,7 @@ const start = async (
   })
   const instances = new Instances(config.instances, clock)
   const scopes = new ScopesOfStores(config.security, { clock, log })
+  const builds = await openBuilds(config, { resources, clock, log })
   const shared = {
     global: config.global,
     isIsolated: (instanceName: string) => instances.isIsolated(instanceName),
@@ -204,8 +207,8 @@ const start = async (
     lentStores: (key: string) => lentStores.of(key),
     trees: { ofGetTree: new DirectoryTrees(), ofActions: new DirectoryTrees() },
     ...{ uploads, invocations, records, clock, log, ledger },
-    linkOf: linkOfActions(config.servers),
-    builds: await openBuilds(config, { resources, clock, log }),
+    linkOf: linkOfActions(config.servers, (invocation) => builds?.open.has(invocation) ?? false),
+    builds,
     atClose: (name: string, close: () => Promise<void>) => resources.add(name, close),
   }
   const schedulers = await buildSchedulers(config.schedulers, {
@@ -221,14 +224,20 @@ const start = async (
   const parts: Parts = { ...shared, scheduler: (name) => existing(schedulers, name) }
   const served = new Map<string, ServedServer>()
   const requests = new RequestGroups(records)
-  const recent = new RecentRows({ builds: shared.builds, requests })
+  const live: LiveCounts = (id) => {
+    const counts = invocations.countsOf(id)
+    return counts && { hits: counts.hit, misses: counts.miss }
+  }
+  if (shared.builds !== undefined)
+    resources.add('own records of builds', new OwnRecorder(shared.builds, records, invocations).start())
+  const recent = new RecentRows({ builds: shared.builds, requests, live })
   inBackground(recent.prepare(), log, 'preparing the list of builds')
   const overviews = (): ReturnType<Admin['overviews']> => admin.overviews()
   const removal = deleteResults(pageStores(config.servers, parts), records)
   const listing = listKept({ servers: config.servers, stores: config.stores, listers })
   const facts = { observation, builds: shared.builds, recent, usages, overviews, clock }
   admin.facts = processFacts({ ...facts, deleteResults: removal, listKept: listing })
-  const pages = pagesOf(config, parts, { overviews, requests, recent })
+  const pages = pagesOf(config, parts, { overviews, requests, recent, live })
   for (const server of config.servers) {
     const services = servicesOf(server, parts)
     const listener = existing(listeners, server.name)

@@ -193,7 +193,7 @@ export class Observation {
 
 const wholePage = async (sources: ServerSources, request: HttpRequest, clock: Clock): Promise<HttpAnswer> => {
   await sources.refresh()
-  const shown = await wholeServer(sources, new Visit(request, {}, { root: HOME, nowMs: clock.now() }))
+  const shown = await wholeServer(sources, new Visit(request, {}, { root: HOME, nowMs: clock.now(), origin: '' }))
   const { visitor } = request
   const reader = visitor && { identity: visitor.identity, login: undefined, logout: undefined }
   const isOn = request.query.get('live') !== 'off'

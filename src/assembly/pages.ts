@@ -9,6 +9,8 @@ import { SavedBytesOf } from '../pages/builds/cache-use.js'
 import { buildPages } from '../pages/builds/pages.js'
 import type { RecentRows } from '../pages/builds/recent-rows.js'
 import type { RequestGroups } from '../pages/builds/request-groups.js'
+import type { LiveCounts } from '../pages/builds/row.js'
+import { shortAddress } from '../pages/builds/short-link.js'
 import { missPages } from '../pages/misses/pages.js'
 import type { Page } from '../pages/page.js'
 import { connectFor } from '../pages/server/connect.js'
@@ -18,7 +20,7 @@ import { Site } from '../pages/site.js'
 import type { Digest } from '../reapi/digest.js'
 import type { RequestRecord } from '../rpc/request-records.js'
 import type { Security } from '../security/security.js'
-import type { LinkOf } from '../service/execution/operation-message.js'
+import type { LinkFor } from '../service/execution/operation-message.js'
 import { pageStores } from './page-stores.js'
 import type { Parts } from './services.js'
 
@@ -65,13 +67,14 @@ export interface PageSources {
   readonly overviews: Overviews
   readonly requests: RequestGroups
   readonly recent: RecentRows
+  readonly live: LiveCounts
 }
 
 /** All pages, in the order in which their addresses are tried. */
 export const pagesOf = (
   config: Config,
   parts: Parts,
-  { overviews, requests, recent }: PageSources,
+  { overviews, requests, recent, live }: PageSources,
 ): readonly Page[] => {
   const { servers } = config
   // Clients of the pages' own server are told how to use it.
@@ -84,7 +87,7 @@ export const pagesOf = (
   return [
     ...buildPages(
       {
-        ...{ builds, log, requests, sourcesOf: storesOf, saved: new SavedBytesOf() },
+        ...{ builds, log, requests, records, live, sourcesOf: storesOf, saved: new SavedBytesOf() },
         casOf: (instance) => storesOf(instance)?.cas,
         inQueueOf: (visit, invocation) => inQueueOf(visit, overviews, { invocation }),
       },
@@ -100,13 +103,21 @@ export const pagesOf = (
   ]
 }
 
-/** The address of the page of an action, for messages to clients: on the first server that says how people reach it. */
-export const linkOfActions = (servers: readonly ServerConfig[]): LinkOf | undefined => {
+/**
+ * The address of the page of an action, for messages to clients: on the first server that says how people reach it. It is short
+ * for a build whose events are kept, because these remember its executions.
+ */
+export const linkOfActions = (
+  servers: readonly ServerConfig[],
+  publishes: (invocation: string) => boolean,
+): LinkFor | undefined => {
   const [home] = servers.flatMap(({ services: { pages } }) =>
     pages?.address === undefined ? [] : [`${pages.address}${pages.path.replace(/\/$/, '')}`],
   )
   if (home === undefined) return undefined
-  return (instance, action, kept) => {
+  return (instance, action, kept, invocation) => {
+    const short = publishes(invocation) ? shortAddress(action, invocation) : undefined
+    if (short !== undefined) return `${home}/${short}`
     const address =
       kept === undefined
         ? addressOf(instance, 'action', action)

@@ -29,7 +29,7 @@ import {
 import { type CasOptions, FAULT_RATION } from '../service/cas/options.js'
 import { casService } from '../service/cas/service.js'
 import type { ExecutionInstance, ExecutionOptions } from '../service/execution/instance.js'
-import type { LinkOf } from '../service/execution/operation-message.js'
+import type { LinkFor } from '../service/execution/operation-message.js'
 import { type ResultStores, StoredResults } from '../service/execution/results.js'
 import { executionService } from '../service/execution/service.js'
 import type { CasInstance } from '../service/instance.js'
@@ -83,7 +83,7 @@ export interface Parts {
   /** The last requests about actions. */
   readonly records: RequestRecords
   /** The address of the page of an action, if a server has pages with an address. */
-  readonly linkOf: LinkOf | undefined
+  readonly linkOf: LinkFor | undefined
   /** Kept invocations, if a server takes build events. */
   readonly builds: Builds | undefined
   readonly ledger: Ledger

@@ -7,7 +7,7 @@ import type { Log } from '../log/log.js'
 import { RelayedMetrics } from '../metrics/relayed.js'
 import type { ThreadGate } from '../rpc/gate.js'
 import { type Invocation, Invocations } from '../rpc/invocations.js'
-import type { RequestRecords } from '../rpc/request-records.js'
+import type { ActionOutcome, RequestRecords } from '../rpc/request-records.js'
 import type { Service } from '../rpc/rpc.js'
 import type { AuditEntry } from '../security/audit-log.js'
 import { type GateShare, KnownCallers, KnownCallersGate, type ServedNames } from '../security/thread-gate.js'
@@ -54,7 +54,7 @@ export class ServingThread {
   constructor(post: Post<FromServingThread>) {
     this.#post = post
     this.#owner = new ToOwner(post, (path) => this.#stores.get(path)?.reader.takeUsed())
-    this.invocations = new ThreadInvocations((id) => this.#owner.touched(id))
+    this.invocations = new ThreadInvocations(this.#owner)
     systemClock.every(METRICS_MS, () => this.tellMetrics())
   }
 
@@ -223,12 +223,16 @@ const servedOf = (service: Service): Service[] => {
 
 /** The owner decides which builds are alive, so it hears of every build that has calls here. */
 class ThreadInvocations extends Invocations {
-  readonly #tell: (id: string) => void
+  readonly #owner: Pick<ToOwner, 'touched' | 'counted'>
   readonly #toldMs = new Map<string, number>()
 
-  constructor(tell: (id: string) => void) {
+  constructor(owner: Pick<ToOwner, 'touched' | 'counted'>) {
     super(systemClock)
-    this.#tell = tell
+    this.#owner = owner
+  }
+
+  override asked({ id }: Invocation, outcome: ActionOutcome['outcome']): void {
+    this.#owner.counted(id, outcome)
   }
 
   override touch(id: string): Invocation | undefined {
@@ -236,14 +240,14 @@ class ThreadInvocations extends Invocations {
     if (nowMs - (this.#toldMs.get(id) ?? 0) >= TOUCH_MS) {
       if (this.#toldMs.size > TOUCHED_MAX) this.#toldMs.clear()
       this.#toldMs.set(id, nowMs)
-      this.#tell(id)
+      this.#owner.touched(id)
     }
     return super.touch(id)
   }
 
   override opened(id: string): () => void {
     const close = super.opened(id)
-    const stop = systemClock.every(60_000, () => this.#tell(id))
+    const stop = systemClock.every(60_000, () => this.#owner.touched(id))
     return () => {
       stop()
       close()

@@ -111,6 +111,8 @@ export interface ReportMessage {
   readonly claims: readonly (readonly [path: string, invocation: string, keepForMs: number, slots: Int32Array])[]
   /** Builds with calls. */
   readonly touched: readonly string[]
+  /** Requests about actions of builds since the last report, in the order of OUTCOMES. */
+  readonly counted: readonly (readonly [invocation: string, counts: readonly number[]])[]
   /** What became of requests about actions. */
   readonly records: PackedRecords | undefined
   /** What was asked of the gates. */

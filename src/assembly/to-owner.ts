@@ -3,6 +3,7 @@ import { guardedImmediate, guardedTimeout } from '../base/timers.js'
 import type { Digest } from '../reapi/digest.js'
 import type { Call } from '../rpc/call.js'
 import { RecordPacker } from '../rpc/packed-records.js'
+import { type ActionOutcome, OUTCOMES } from '../rpc/request-records.js'
 import type { AuditEntry } from '../security/audit-log.js'
 import type { AskedParts } from '../service/bytestream/thread-uploads.js'
 import type { Claimant } from '../store/index/promises.js'
@@ -59,6 +60,7 @@ export class ToOwner {
   >()
   readonly #touched = new Set<string>()
   readonly #records = new RecordPacker()
+  readonly #counted = new Map<string, number[]>()
   #audited: AuditEntry[] = []
   #questions: (readonly [id: number, question: Question])[] = []
   readonly #small = new Map<string, Small>()
@@ -98,6 +100,14 @@ export class ToOwner {
     this.#records.add(...record)
     if (this.#records.count >= RECORDS_AT_ONCE) this.#schedule()
     else this.#recordsWait ??= guardedTimeout(() => this.#report(), RECORDS_WAIT_MS).unref()
+  }
+
+  /** A request about an action of a build. Told with its record. */
+  counted(id: string, outcome: ActionOutcome['outcome']): void {
+    const counts = this.#counted.get(id) ?? OUTCOMES.map(() => 0)
+    const at = OUTCOMES.indexOf(outcome)
+    counts[at] = (counts[at] ?? 0) + 1
+    this.#counted.set(id, counts)
   }
 
   audited(entry: AuditEntry): void {
@@ -199,6 +209,7 @@ export class ToOwner {
       }),
       claims: [...this.#claims.values()].map(({ about, slots }) => [...about, Int32Array.from(slots)] as const),
       touched: [...this.#touched],
+      counted: [...this.#counted],
       records: this.#records.take(),
       audited: this.#audited,
       questions: this.#questions,
@@ -206,6 +217,7 @@ export class ToOwner {
     this.#uses.clear()
     this.#claims.clear()
     this.#touched.clear()
+    this.#counted.clear()
     this.#audited = []
     this.#questions = []
     this.#small.clear()

@@ -15,6 +15,7 @@ import { FORMAT, Folder } from './folder.js'
 import { Invocation } from './invocation.js'
 import { LogFile, type Room, readBlocks } from './log/log-file.js'
 import type { EventRecord } from './log/record.js'
+import { OpenInvocations } from './open-invocations.js'
 import { Summariser, type Summary } from './summary.js'
 import { Tenants } from './tenants.js'
 
@@ -48,6 +49,8 @@ const OPEN_QUARTERS = 3
 
 /** The invocations whose build events are kept in a folder: one log and one small summary each. */
 export class Builds {
+  /** Those that are published to now. */
+  readonly open = new OpenInvocations()
   readonly #options: BuildsOptions
   readonly #folder: Folder
   readonly #unlock: () => Promise<void>
@@ -146,6 +149,7 @@ export class Builds {
     const leave = async (): Promise<void> => {
       if (isLeft) return
       isLeft = true
+      if (entry.users === 1) this.open.left(entry, about.invocationId)
       this.#use(entry, -1)
       if (entry.users === 0) await this.#end(entry)
     }
@@ -155,6 +159,7 @@ export class Builds {
       if (invocation.isNew) this.#begin(entry, invocation, about)
       else if (entry.summary !== undefined && entry.summary.about.identity !== about.identity)
         throw new StatusError('PERMISSION_DENIED', 'the invocation was begun by another caller')
+      this.open.opened(entry, about.invocationId)
       return { invocation, invocationId: about.invocationId, leave }
     } catch (error) {
       await leave()
@@ -216,6 +221,7 @@ export class Builds {
       })
       // A log from before a crash may be newer than its summary.
       if (file.sizeBytes > (entry.summary?.logBytes ?? 0)) await this.#summarise(entry)
+      entry.invocation = invocation
       return invocation
     } catch (error) {
       entry.live = undefined
@@ -247,6 +253,7 @@ export class Builds {
     const { live } = entry
     if (live === undefined) return entry.closing ?? Promise.resolve()
     entry.live = undefined
+    entry.invocation = undefined
     entry.closing = this.#closeLog(entry, live).finally(() => {
       entry.closing = undefined
       this.#clean()

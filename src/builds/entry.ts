@@ -19,6 +19,8 @@ export class Entry implements Bounded {
   /** Streams and calls that publish to it. */
   users = 0
   live: Promise<Invocation> | undefined
+  /** That of `live`, once it is open. */
+  invocation: Invocation | undefined
   /** Reads on where the summary ends. */
   summariser: Summariser | undefined
   summarising: Promise<void> | undefined

@@ -14,7 +14,7 @@ const GROUP_BYTES = 1024 * 1024
 /** Events of a stream. Beyond `maxEventBytes` their numbers alone take some bytes each, so a stream without end is refused. */
 const MAX_EVENTS = 20_000_000
 
-export type EventStream = Exclude<Stream, typeof Stream.about>
+export type EventStream = Exclude<Stream, typeof Stream.about | typeof Stream.own>
 
 /** Events that reach the disk together. */
 class Group {
@@ -93,6 +93,14 @@ export class Invocation {
   describe(about: Buffer): void {
     this.#isDescribed = true
     this.#add({ stream: Stream.about, number: 0, receivedMs: this.#parts.nowMs(), event: about })
+  }
+
+  /** Adds what the server knows itself. Best effort: nothing beyond the bound of the log, and nobody waits for the disk. */
+  note(event: Buffer): void {
+    const eventBytes = this.#state.eventBytes + event.length
+    if (this.#failure !== undefined || eventBytes > this.#parts.maxEventBytes) return
+    this.#state = { ...this.#state, eventBytes }
+    this.#add({ stream: Stream.own, number: 0, receivedMs: this.#parts.nowMs(), event })
   }
 
   /**

@@ -7,10 +7,12 @@ import {
 import type { About } from './about.js'
 import { decodeAbout } from './about.js'
 import { type EventRecord, Stream } from './log/record.js'
+import { hasFailed, OwnCounter } from './own/facts.js'
+import { decodeOwn, type OwnCounts } from './own/record.js'
 import { type BazelEvent, bazelEventIn, decodePayload, payloadIn, statusIn } from './stored-event.js'
 
 /** Raise it when a summary gets another meaning: older ones are derived again from their logs. */
-export const SUMMARY_VERSION = 2
+export const SUMMARY_VERSION = 3
 
 /** What lists of invocations show. Derived from the log, and derived again if it is missing or of another version. */
 export interface Summary {
@@ -49,6 +51,11 @@ export interface Summary {
   /** How many actions ran where, by Bazel's names. */
   readonly runners: Readonly<Record<string, number>>
   readonly wallMs?: number
+  /** What this server counted; absent if it did not. */
+  readonly own?: OwnCounts
+  /** Executions that ended here, and those of them that failed. */
+  readonly ownExecutions: number
+  readonly ownFailures: number
 }
 
 /** `incomplete`: the stream broke before the build ended, or the client has not come back. */
@@ -92,6 +99,7 @@ type Changing = { -readonly [K in keyof Summary]: Summary[K] }
 /** Builds the summary of a log from its records, in order. */
 export class Summariser {
   #summary: Changing | undefined
+  readonly #counter = new OwnCounter()
 
   take({ stream, event, receivedMs }: EventRecord): void {
     if (stream === Stream.about) {
@@ -100,6 +108,10 @@ export class Summariser {
     }
     const summary = this.#summary
     if (summary === undefined) return
+    if (stream === Stream.own) {
+      this.#own(summary, event)
+      return
+    }
     summary.lastEventMs = receivedMs
     if (event.length === 0) summary.leftOutCount += 1
     else if (stream === Stream.tool) this.#tool(summary, event)
@@ -109,6 +121,15 @@ export class Summariser {
   /** Undefined for a log without its first record. */
   summary(logBytes: number, isFinished: boolean): Summary | undefined {
     return this.#summary && { ...this.#summary, logBytes, isFinished }
+  }
+
+  #own(summary: Changing, event: Buffer): void {
+    const { counts, executions = [] } = decodeOwn(event)
+    summary.ownExecutions += executions.length
+    summary.ownFailures += executions.filter(hasFailed).length
+    if (counts !== undefined) this.#counter.take(counts)
+    const { sum } = this.#counter
+    if (sum !== undefined) summary.own = sum
   }
 
   #tool(summary: Changing, event: Buffer): void {
@@ -138,6 +159,8 @@ const newSummary = (about: About): Changing => ({
   failedTestCount: 0,
   flakyTestCount: 0,
   runners: {},
+  ownExecutions: 0,
+  ownFailures: 0,
 })
 
 /** `google.devtools.build.v1.BuildStatus.Result` of a controller, if the tool's own stream broke before its end. */

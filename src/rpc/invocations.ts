@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.js'
+import { type ActionOutcome, OUTCOMES } from './request-records.js'
 
 /** A build of a client: all its calls carry the same tool_invocation_id. Later invocations have larger numbers. */
 export interface Invocation {
@@ -10,7 +11,11 @@ interface Live extends Invocation {
   touchedMs: number
   /** Streams of build events that are open. */
   streams: number
+  /** Requests about actions, in the order of OUTCOMES. */
+  readonly counts: number[]
 }
+
+export type OutcomeCounts = Readonly<Record<ActionOutcome['outcome'], number>>
 
 /** How long an invocation lives after its last call. */
 export const QUIET_MS = 10 * 60_000
@@ -31,7 +36,7 @@ export class Invocations {
   /** In the order of their numbers. */
   readonly #byNumber = new Map<number, Live>()
   readonly #byId = new Map<string, Live>()
-  readonly #ended = new Map<string, number>()
+  readonly #ended = new Map<string, Live>()
   #last = 0
   /** Calls that only ask to keep blobs, since the start. */
   extensionCount = 0
@@ -59,6 +64,31 @@ export class Invocations {
     const live = this.#byId.get(id) ?? this.#begin(id)
     if (live !== undefined) live.touchedMs = this.#clock.now()
     return live
+  }
+
+  /** What became of a request about an action. */
+  asked({ id }: Invocation, outcome: ActionOutcome['outcome']): void {
+    const counts = this.#countsOf(id)
+    const at = OUTCOMES.indexOf(outcome)
+    if (counts !== undefined) counts[at] = (counts[at] ?? 0) + 1
+  }
+
+  /** Adds what was counted elsewhere, in the order of OUTCOMES. */
+  add(id: string, more: readonly number[]): void {
+    const counts = this.#countsOf(id)
+    more.forEach((count, at) => {
+      if (counts !== undefined) counts[at] = (counts[at] ?? 0) + count
+    })
+  }
+
+  #countsOf(id: string): number[] | undefined {
+    return (this.#byId.get(id) ?? this.#ended.get(id))?.counts
+  }
+
+  /** The requests about actions of an invocation that is alive or ended lately. */
+  countsOf(id: string): OutcomeCounts | undefined {
+    const counts = this.#countsOf(id)
+    return counts && (Object.fromEntries(OUTCOMES.map((name, at) => [name, counts[at]])) as OutcomeCounts)
   }
 
   /** A stream of its build events is open until the returned function is called. */
@@ -94,14 +124,14 @@ export class Invocations {
   idOf(number: number): string | undefined {
     const live = this.#byNumber.get(number)
     if (live !== undefined) return live.id
-    for (const [id, ended] of this.#ended) if (ended === number) return id
+    for (const [id, ended] of this.#ended) if (ended.number === number) return id
     return undefined
   }
 
   #begin(id: string): Live | undefined {
     if (id === '' || id.length > ID_MAX_LENGTH || this.#ended.has(id)) return undefined
     this.#last += 1
-    const live: Live = { id, number: this.#last, touchedMs: 0, streams: 0 }
+    const live: Live = { id, number: this.#last, touchedMs: 0, streams: 0, counts: OUTCOMES.map(() => 0) }
     this.#byId.set(id, live)
     this.#byNumber.set(live.number, live)
     if (this.#byNumber.size > LIVE_MAX) {
@@ -115,7 +145,7 @@ export class Invocations {
 
   #end(live: Live): void {
     this.#drop(live)
-    this.#ended.set(live.id, live.number)
+    this.#ended.set(live.id, live)
     if (this.#ended.size <= ENDED_MAX) return
     for (const first of this.#ended.keys()) {
       this.#ended.delete(first)

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.js'
+import { type ExecutionFacts, executionIn, executionLine } from './execution-facts.js'
 
 export const OUTCOMES = ['hit', 'miss', 'written', 'failed', 'ran'] as const
 
@@ -19,6 +20,8 @@ export interface ActionOutcome {
   readonly sizeBytes?: number
   /** The path of the HTTP cache that was asked; absent for gRPC. */
   readonly via?: string
+  /** How it ran, if it did. */
+  readonly execution?: ExecutionFacts
 }
 
 /** What RequestMetadata says of a request; each is empty if the client does not say. */
@@ -69,6 +72,8 @@ export class RequestRecords {
   #added = 0
   /** How many of the last are still there. */
   #count = 0
+  /** Called with the number of each record of an execution, in the turn in which it is added. */
+  onExecution: ((number: number) => void) | undefined
 
   constructor(clock: Clock, factsOf: (header: string | Buffer | undefined) => RequestFacts) {
     this.#clock = clock
@@ -93,6 +98,9 @@ export class RequestRecords {
     this.#head = start + lines.length + (this.#instanceBytes[at] as number)
     this.#added++
     this.#count++
+    // Most requests are hits and misses of a cache; a written result may be one of a client.
+    if (outcome >= FIRST_OF_EXECUTIONS && this.onExecution !== undefined && hasExecution(lines))
+      this.onExecution(this.#added - 1)
   }
 
   /** Drops the oldest records until `sizeBytes` are free in one piece. */
@@ -139,7 +147,7 @@ export class RequestRecords {
     const start = this.#starts[at] as number
     const end = start + (this.#linesBytes[at] as number)
     const lines = this.#ring.toString('latin1', start, end).split('\n')
-    const [action = '', reason = '', output = '', via = '', header = ''] = lines
+    const [action = '', reason = '', output = '', via = '', execution = '', header = ''] = lines
     const sizeBytes = this.#sizes[at] as number
     return {
       timeMs: this.#times[at] as number,
@@ -149,6 +157,7 @@ export class RequestRecords {
       ...(reason !== '' && { reason }),
       ...(output !== '' && { output }),
       ...(via !== '' && { via }),
+      ...(execution !== '' && { execution: executionIn(execution) }),
       ...(!Number.isNaN(sizeBytes) && { sizeBytes }),
       ...this.#factsOf(header === '' ? undefined : header),
     }
@@ -158,8 +167,19 @@ export class RequestRecords {
 /** The texts of a record, in the form in which they are kept. */
 export const linesOf = (
   header: string | Buffer | undefined,
-  { action, reason = '', output = '', via = '' }: ActionOutcome,
-): string => `${shortened(action)}\n${shortened(reason)}\n${shortened(output)}\n${via}\n${textOf(header)}`
+  { action, reason = '', output = '', via = '', execution }: ActionOutcome,
+): string =>
+  `${shortened(action)}\n${shortened(reason)}\n${shortened(output)}\n${via}\n${execution === undefined ? '' : executionLine(execution)}\n${textOf(header)}`
+
+const FIRST_OF_EXECUTIONS = OUTCOMES.indexOf('written')
+/** Its line follows on four others. */
+const LINES_BEFORE = 4
+
+const hasExecution = (lines: string): boolean => {
+  let at = -1
+  for (let line = 0; line < LINES_BEFORE; line++) at = lines.indexOf('\n', at + 1)
+  return lines[at + 1] !== '\n'
+}
 
 const shortened = (text: string): string => (text.length <= FIELD_MAX_LENGTH ? text : '')
 

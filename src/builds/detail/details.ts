@@ -6,6 +6,7 @@ import {
   type TestSummary,
 } from '../../proto/generated/build_event_stream.js'
 import { type EventRecord, Stream } from '../log/record.js'
+import { type OwnFacts, OwnFactsReader } from '../own/facts.js'
 import { type BazelEvent, bazelEventIn, decodePayload, payloadIn } from '../stored-event.js'
 import { millisOf } from '../summary.js'
 import { clipped, MAX_LABEL } from './clipped.js'
@@ -18,7 +19,10 @@ import { BuildSecrets } from './secrets.js'
 export interface Failure {
   readonly label: string
   readonly mnemonic: string
-  readonly exitCode: number
+  /** The path of its first output, as the tool names it; empty if it names none. */
+  readonly output: string
+  /** What the tool says of the exit of the command in its words; undefined if it does not. */
+  readonly exitCode: number | undefined
   readonly message: string | undefined
   readonly stdout: FileRef | undefined
   readonly stderr: FileRef | undefined
@@ -47,6 +51,8 @@ export interface TestAttempt {
   readonly isCachedLocally: boolean
   readonly isCachedRemotely: boolean
   readonly strategy: string
+  /** What the tool says of the exit of the command; undefined if it does not. */
+  readonly exitCode: number | undefined
   readonly details: string
   readonly files: readonly FileRef[]
 }
@@ -69,6 +75,8 @@ export interface Details {
   readonly toolLogs: readonly FileRef[]
   readonly metrics: BuildMetrics | undefined
   readonly aborted: string | undefined
+  /** What this server knows itself. */
+  readonly own: OwnFacts
   /** Hides the secrets of this invocation in a text. */
   readonly hidden: (text: string) => string
   /** Of the secrets. */
@@ -121,6 +129,7 @@ export class DetailReader {
   readonly #facts = new Map<string, string>()
   readonly #toolLogs: FileRef[] = []
   readonly #console = new Console()
+  readonly #own = new OwnFactsReader()
   readonly #secrets = new BuildSecrets()
   readonly #leftOut = { failures: 0, targets: 0, tests: 0 }
   #metrics: BuildMetrics | undefined
@@ -145,6 +154,7 @@ export class DetailReader {
       toolLogs: this.#toolLogs,
       metrics: this.#metrics,
       aborted: this.#aborted,
+      own: this.#own.facts(),
       hidden: (text) => this.#secrets.hidden(text),
       secretCharacters: this.#secrets.characters,
       console: { lines: this.#console.lines, droppedLines: this.#console.droppedLines },
@@ -157,7 +167,9 @@ export class DetailReader {
   }
 
   /** Yields between parts of the work, each as long as one turn of the event loop may take. */
-  *take({ stream, event }: EventRecord): Generator<void, void, undefined> {
+  *take(record: EventRecord): Generator<void, void, undefined> {
+    const { stream, event } = record
+    if (stream === Stream.own) this.#own.take(record)
     if (stream !== Stream.tool || event.length === 0) return
     this.#readEvents += 1
     try {
@@ -181,7 +193,7 @@ export class DetailReader {
 
   #event(event: BazelEvent): void {
     const { id, aborted, action, completed, testResult, testSummary, configured } = event
-    if (action !== null) this.#failed(action, id?.actionCompleted?.label ?? '')
+    if (action !== null) this.#failed(action, id?.actionCompleted)
     const target = id?.targetConfigured ?? id?.targetCompleted
     if (target && target.aspect === '') {
       if (configured !== null) this.#target(target.label, configured.targetKind, 'configured', undefined)
@@ -201,16 +213,17 @@ export class DetailReader {
   }
 
   /** Bazel only tells of failed actions, unless it was asked for all. */
-  #failed(action: ActionExecuted, label: string): void {
+  #failed(action: ActionExecuted, id: BazelEventId['actionCompleted'] | undefined): void {
     if (action.success) return
     if (this.#failures.length >= MAX_FAILURES) {
       this.#leftOut.failures += 1
       return
     }
     this.#failures.push({
-      label: clipped(action.label || label, MAX_LABEL),
+      label: clipped(action.label || (id?.label ?? ''), MAX_LABEL),
       mnemonic: clipped(action.type, MAX_LABEL),
-      exitCode: action.exitCode,
+      output: clipped(id?.primaryOutput ?? '', MAX_WORD),
+      exitCode: exitCodeIn(action.failureDetail?.message ?? ''),
       message:
         action.failureDetail === null
           ? undefined
@@ -278,6 +291,7 @@ export class DetailReader {
       isCachedLocally: result.cachedLocally,
       isCachedRemotely: executionInfo?.cachedRemotely ?? false,
       strategy: clipped(executionInfo?.strategy ?? '', MAX_LABEL),
+      exitCode: executionInfo?.exitCode || undefined,
       details: clipped(result.statusDetails, MAX_MESSAGE),
       files: result.testActionOutput.slice(0, MAX_FILES).map(fileRef),
     })
@@ -308,6 +322,27 @@ export class DetailReader {
     if (this.#facts.size < MAX_FACTS)
       this.#facts.set(clipped(key, MAX_LABEL), clipped(this.#secrets.fact(key, value), MAX_MESSAGE))
   }
+}
+
+type BazelEventId = NonNullable<BazelEvent['id']>
+
+/**
+ * `ActionExecuted.exit_code` is what Bazel will exit with. In the words of a failure it tells that of the command: `(Exit 3)`, and
+ * the name of a signal in place of 128 and its number.
+ */
+const exitCodeIn = (message: string): number | undefined => {
+  const [, code, signal = ''] = /\((?:Exit (\d+)|([A-Z][a-z ]+))\)/.exec(message) ?? []
+  return code === undefined ? SIGNALS[signal.toLowerCase()] : Number(code)
+}
+
+const SIGNALS: Readonly<Record<string, number>> = {
+  interrupt: 130,
+  'illegal instruction': 132,
+  aborted: 134,
+  'floating point exception': 136,
+  killed: 137,
+  'segmentation fault': 139,
+  terminated: 143,
 }
 
 const factsOf = ({ workspaceStatus, buildMetadata }: BazelEvent): readonly (readonly [string, string])[] => [

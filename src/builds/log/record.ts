@@ -1,5 +1,8 @@
-/** The stream that an event belongs to; each has numbers of its own. `about` is a record of ours, the first of a log. */
-export const Stream = { about: 0, tool: 1, invocation: 2, build: 3 } as const
+/**
+ * The stream that an event belongs to; each has numbers of its own. `about` is a record of ours, the first of a log; `own` are
+ * what this server knows of the build itself, without numbers.
+ */
+export const Stream = { about: 0, tool: 1, invocation: 2, build: 3, own: 4 } as const
 export type Stream = (typeof Stream)[keyof typeof Stream]
 
 /** One event as it came, with its number and the time when it was received. */

@@ -89,6 +89,8 @@ export class ServerCall implements ServedCall, Receiver, Positioned {
 
   record(outcome: ActionOutcome): void {
     this.records?.add(this.instanceName, this.#wire.header(REQUEST_METADATA), outcome)
+    const { invocation } = this
+    if (invocation !== undefined) this.invocations?.asked(invocation, outcome.outcome)
   }
 
   /** Looked up when a store asks. A call with a stream of responses, such as Execute, keeps it alive until it ends. */

@@ -7,7 +7,7 @@ import { instanceOfOperation, unknownOperation } from '../../reapi/operation-nam
 import type { Scheduler } from '../../scheduler/scheduler.js'
 import type { Store } from '../../store/contract/store.js'
 import { type Instances, instanceOf, servedInstance } from '../instance.js'
-import type { LinkOf } from './operation-message.js'
+import type { LinkFor } from './operation-message.js'
 
 /** The properties of an instance that execution needs. */
 export interface ExecutionInstance {
@@ -29,7 +29,7 @@ export interface ExecutionOptions {
   readonly clock: Clock
   readonly log: Log
   /** Undefined if no server has pages with an address. */
-  readonly linkOf?: LinkOf | undefined
+  readonly linkOf?: LinkFor | undefined
 }
 
 /** INVALID_ARGUMENT for an unknown instance, UNIMPLEMENTED for one without execution. */

@@ -8,11 +8,12 @@ import {
   type ExecuteResponseInput,
   ExecutionStage,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import { requestMetadata } from '../../proto/request-metadata.js'
 import { timestampOf } from '../../proto/time.js'
 import type { Digest } from '../../reapi/digest.js'
 import { keptResponseOf } from '../../reapi/kept-response.js'
 import { withoutOrigin } from '../../reapi/result-origin.js'
-import type { RpcCall } from '../../rpc/rpc.js'
+import type { Metadata, RpcCall } from '../../rpc/rpc.js'
 import type { OperationState, Outcome, Progress } from '../../scheduler/scheduler.js'
 import { asksForOutputs, type InlineContext, type InlineHints, withOutputs } from '../action-cache/inline-outputs.js'
 
@@ -38,13 +39,25 @@ export interface Reader {
 }
 
 /** `kept`: where the response is kept, if it is no result of the action cache. */
-export type LinkOf = (instanceName: string, action: Digest, kept?: Digest) => string
+type LinkOf = (instanceName: string, action: Digest, kept?: Digest) => string
+
+/** `invocation` is that of the client that gets the link; empty if it names none. */
+export type LinkFor = (instanceName: string, action: Digest, kept: Digest | undefined, invocation: string) => string
 
 export const readerOf = (
-  { visitor }: Pick<RpcCall, 'visitor'>,
+  { visitor, metadata }: Pick<RpcCall, 'visitor' | 'metadata'>,
   instanceName: string,
-  linkOf?: LinkOf | undefined,
-): Reader => ({ seesOrigins: visitor?.maySeeOrigins(instanceName) ?? true, linkOf })
+  linkFor?: LinkFor | undefined,
+): Reader => ({
+  seesOrigins: visitor?.maySeeOrigins(instanceName) ?? true,
+  linkOf: linkFor && ((instance, action, kept) => linkFor(instance, action, kept, invocationIn(metadata))),
+})
+
+/** Decoded for failures only. */
+const invocationIn = (metadata: Metadata): string => {
+  const known = requestMetadata(metadata)
+  return known === undefined || known === 'undecodable' ? '' : known.toolInvocationId
+}
 
 export interface Inlining extends InlineContext {
   readonly hints: InlineHints
@@ -111,7 +124,7 @@ const withLink = (
   result: ActionResult | null,
 ): string => {
   if (linkOf === undefined) return message
-  const link = linkOf(instanceName, actionDigest, keptResponseOf(result, actionDigest.function))
+  const link = `remexec: see ${linkOf(instanceName, actionDigest, keptResponseOf(result, actionDigest.function))}`
   return message === '' ? link : `${message}\n${link}`
 }
 

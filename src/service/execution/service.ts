@@ -57,7 +57,8 @@ const execute = (options: ExecutionOptions, repeats: Repeats) => {
       if (state.joined !== undefined && !isLinked) call.span?.link(state.joined)
       isLinked ||= state.joined !== undefined
       refusals.ofOperation(request, rpc, state)
-      if (state.outcome !== undefined) rpc.record?.(actionOutcome(action, state.outcome, doNotCache))
+      if (state.outcome !== undefined)
+        rpc.record?.(actionOutcome(state.outcome, { digest: action, doNotCache, identity: rpc.visitor?.identity }))
       return inlinedOperationMessage(state, inlining, reader)
     })
   }
@@ -110,7 +111,7 @@ const begin = async (request: ExecuteRequest, rpc: ServedCall, { options, comman
       scope: rpc.visitor?.scopeIn(instanceName)?.name,
     })
     rpc.note({ operation: name })
-    return { name, instance, call, action: actionDigest.key, doNotCache: known.doNotCache }
+    return { name, instance, call, action: actionDigest, doNotCache: known.doNotCache }
   } catch (error) {
     refusals.ofCall(request, rpc, error)
     throw error
