@@ -10,8 +10,9 @@ import { Digest } from '../reapi/digest.js'
 import { requestedProperties } from '../reapi/platform.js'
 import { internalCall } from '../rpc/call.js'
 import { getBytes } from '../store/contract/store.js'
-import { CLIENT_DETAILS, CLIENT_OPTIONS, parseDigest, withServer } from './client-options.js'
-import { type Command, type Console, UsageError } from './command.js'
+import { CLIENT_DETAILS, CLIENT_OPTIONS, DEFAULT_ADDRESS, parseDigest, withServer } from './client-options.js'
+import { type Command, type Console, textOption, UsageError } from './command.js'
+import { actionNamed, pageIn } from './pages-target.js'
 
 const REAPI = 'build.bazel.remote.execution.v2'
 const resultCodec = codec(`${REAPI}.ActionResult`)
@@ -29,23 +30,39 @@ const MAX_SHOWN_BYTES = 1024 * 1024
 export const action: Command = {
   name: 'action',
   usage: [
-    ['show DIGEST', 'print the command, environment, inputs and stored result of an action of a server'],
-    ['run DIGEST [--skip-cache]', 'execute it again, and print its stages and its output'],
+    ['show ACTION', 'print the command, environment, inputs and stored result of an action of a server'],
+    ['run ACTION [--skip-cache]', 'execute it again, and print its stages and its output'],
   ],
-  details: [['--skip-cache', 'with run: do not take a stored result'], ...CLIENT_DETAILS],
+  details: [
+    ['ACTION', 'its digest HASH-SIZE, the address of its page, or the first 8 or more digits of its hash'],
+    ['--skip-cache', 'with run: do not take a stored result'],
+    ...CLIENT_DETAILS,
+  ],
   options: { ...CLIENT_OPTIONS, 'skip-cache': { type: 'boolean' } },
   run: async (args, console) => {
     const [verb, text, ...more] = args.words
     if ((verb !== 'show' && verb !== 'run') || text === undefined || more.length > 0)
-      throw new UsageError('expected show or run, and one DIGEST')
-    return withServer(args, console, (server) => {
-      const digest = parseDigest(text, server.target)
-      return verb === 'show'
-        ? show(server, digest, console)
-        : run(server, digest, args.options['skip-cache'] === true, console)
-    })
+      throw new UsageError('expected show or run, and one ACTION')
+    const named = await actionNamed(args, console, text)
+    const asked = named === undefined ? args : { ...args, options: { ...args.options, instance: named.instance } }
+    const address = textOption(args, 'server') ?? pageIn(text)?.address ?? DEFAULT_ADDRESS
+    return withServer(
+      asked,
+      console,
+      (server) => {
+        const digest = digestNamed(named?.action, text, server)
+        return verb === 'show'
+          ? show(server, digest, console)
+          : run(server, digest, args.options['skip-cache'] === true, console)
+      },
+      address,
+    )
   },
 }
+
+/** A key has the name of its digest function, unless that is SHA256. */
+const digestNamed = (key: string | undefined, text: string, { target }: RemoteServer): Digest =>
+  (key === undefined ? undefined : Digest.ofKey(key)) ?? parseDigest(text, target)
 
 const call = internalCall()
 
