@@ -21,6 +21,8 @@ export interface Page {
 export interface Shown {
   readonly title: string
   readonly body: ComponentChildren
+  /** The same for programs, as a value of JSON; `docs/pages.schema.json` describes it. Absent for forms. */
+  readonly data?: object
   /** 200 if left out. */
   readonly status?: number
   /** The content is brought up to date while the page is open, until the reader stops that. */
@@ -35,18 +37,33 @@ export const ANONYMOUS = 'anonymous'
 
 export const isShown = (answer: Shown | HttpAnswer): answer is Shown => 'title' in answer
 
+interface VisitParts {
+  /** Of all pages; ends with a slash. */
+  readonly root: string
+  readonly nowMs: number
+  readonly origin: string
+  readonly isForProgram?: boolean
+}
+
 /** One request for a page. */
 export class Visit {
   readonly request: HttpRequest
   /** The named groups of the address. */
   readonly named: Readonly<Record<string, string | undefined>>
   readonly nowMs: number
+  /** The scheme and host by which the reader reaches the pages. */
+  readonly origin: string
+  /** Whether the answer is the JSON of the page: its body is not shown then. */
+  readonly isForProgram: boolean
   readonly #root: string
 
-  constructor(request: HttpRequest, named: Visit['named'], { root, nowMs }: { root: string; nowMs: number }) {
+  constructor(request: HttpRequest, named: Visit['named'], parts: VisitParts) {
+    const { root, nowMs, origin, isForProgram = false } = parts
     this.request = request
     this.named = named
     this.nowMs = nowMs
+    this.origin = origin
+    this.isForProgram = isForProgram
     this.#root = root
   }
 

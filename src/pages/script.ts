@@ -1,6 +1,6 @@
 /**
  * The one script of the pages. It shows times in the zone and the form of the reader, and brings the content of a live page
- * up to date in its place, and copies lines for clients. Every fact is there without it: times are in UTC then, the browser loads
+ * up to date in its place, copies lines for clients, and hands a profile to Perfetto, which only the reader opens. Every fact is there without it: times are in UTC then, the browser loads
  * live pages again, and no button to copy is shown. Pages without TLS have no clipboard of the browser: they copy what is selected.
  */
 export const SCRIPT = `
@@ -14,7 +14,20 @@ const inZone = () => {
 }
 inZone()
 document.documentElement.classList.add('scripted')
+const perfetto = 'https://ui.perfetto.dev'
 document.addEventListener('click', async ({ target }) => {
+  const { trace } = target.dataset
+  if (trace) {
+    const opened = open(perfetto)
+    const buffer = await (await fetch(trace)).arrayBuffer()
+    const asking = setInterval(() => (opened.closed ? clearInterval(asking) : opened.postMessage('PING', perfetto)), 200)
+    addEventListener('message', ({ origin, data }) => {
+      if (origin !== perfetto || data !== 'PONG') return
+      clearInterval(asking)
+      opened.postMessage({ perfetto: { buffer, title: document.title } }, perfetto)
+    }, { once: true })
+    return
+  }
   const client = target.closest('button.copy')?.closest('.client')
   if (!client) return
   const lines = client.querySelector('pre')

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.js'
 import { codeName, isStatus, StatusError } from '../base/status-error.js'
-import { HttpError, statusOf } from '../http/answer.js'
+import { HttpError, jsonAnswer, statusOf } from '../http/answer.js'
 import { type HttpAnswer, type HttpHandler, type HttpRequest, type Route, treeRoute } from '../http/request.js'
 import { pageAnswer, type ReaderParts } from './layout.js'
 import { localPath } from './local-path.js'
@@ -100,7 +100,7 @@ export class Site {
 
   async #get(request: HttpRequest, authorization: string | undefined): Promise<HttpAnswer> {
     const hasSession = authorization !== undefined
-    const address = addressOf(request.rest)
+    const { address, isForProgram } = askedFor(request)
     if (address === 'login')
       return this.#shown({ ...this.#login.form(request.query.get('back') ?? ''), status: 200 }, request, hasSession)
     if (address === 'login/provider') return this.#login.toProvider(request)
@@ -111,9 +111,16 @@ export class Site {
     if (found === undefined) throw new StatusError('NOT_FOUND', 'there is no page at this address')
     const { page, groups } = found
     if (page.access === 'operator') await request.identify('operator', authorization)
-    const visit = new Visit(request, groups, { root: this.#root, nowMs: this.#parts.clock.now() })
+    const [nowMs, origin] = [this.#parts.clock.now(), this.#origin(request)]
+    const visit = new Visit(request, groups, { root: this.#root, nowMs, origin, isForProgram })
     const answer = await page.show(visit)
-    return isShown(answer) ? this.#shown(answer, request, hasSession) : answer
+    if (!isShown(answer)) return answer
+    return isForProgram ? jsonPage(answer) : this.#shown(answer, request, hasSession)
+  }
+
+  #origin({ host = 'localhost' }: HttpRequest): string {
+    const { origin, isSecure } = this.#parts
+    return origin ?? `${isSecure ? 'https' : 'http'}://${host}`
   }
 
   async #fromProvider(request: HttpRequest): Promise<HttpAnswer> {
@@ -148,6 +155,7 @@ export class Site {
     const status = statusOf(error)
     if (status === undefined || status === 499) throw error
     request.note({ reason: error.message })
+    if (wantsJson(request)) return jsonFailure(error, status)
     if (status === 401) return this.#unauthenticated(error, request)
     const words = error.message.length > MAX_WORDS ? `${error.message.slice(0, MAX_WORDS)}…` : error.message
     const title = TITLES.get(status) ?? 'Not possible now'
@@ -181,7 +189,7 @@ export class Site {
     const reader = this.#readerOf(request, hasSession)
     const current = menu.find(({ link }) => link === request.path)?.link
     const live = isLive === undefined ? undefined : { isOn: isLive, link: liveLink(request, !isLive) }
-    const challenge = status === 401 && { 'www-authenticate': 'Bearer realm="remexec"' }
+    const challenge = status === 401 && CHALLENGE
     return pageAnswer(status, { ...shown, live, menu, current, reader, version }, { ...headers, ...challenge })
   }
 
@@ -211,6 +219,35 @@ const TITLES: ReadonlyMap<number, string> = new Map([
   [405, 'This cannot be done here'],
   [429, 'Too much at once'],
 ])
+
+/** The address of a page, and whether a program wants its JSON: it says so by `accept`, or by `.json` behind the address. */
+const askedFor = (request: HttpRequest): { readonly address: string; readonly isForProgram: boolean } => {
+  const address = addressOf(request.rest)
+  // The last part of the address of a file is its name.
+  const isNamed = address.endsWith(JSON_ENDING) && !/(^|\/)blobs\/[^/]+\/file\//.test(address)
+  return { address: isNamed ? address.slice(0, -JSON_ENDING.length) : address, isForProgram: wantsJson(request) }
+}
+
+const JSON_ENDING = '.json'
+
+const wantsJson = ({ rest, headers }: HttpRequest): boolean =>
+  rest.endsWith(JSON_ENDING) || /^\s*application\/json\b/i.test(headers.get('accept') ?? '')
+
+const JSON_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'private, no-store', vary: 'accept' }
+
+const jsonPage = ({ data, status = 200 }: Shown): HttpAnswer => {
+  if (data === undefined) throw new HttpError(406, 'this page has no JSON')
+  return jsonAnswer(status, data, JSON_HEADERS)
+}
+
+const jsonFailure = (error: StatusError, status: number): HttpAnswer =>
+  jsonAnswer(
+    status,
+    { error: error.message.slice(0, MAX_WORDS), code: codeName(error.code) },
+    { ...JSON_HEADERS, ...(status === 401 && CHALLENGE) },
+  )
+
+const CHALLENGE = { 'www-authenticate': 'Bearer realm="remexec"' }
 
 const addressOf = (rest: string): string => {
   try {

@@ -40,7 +40,7 @@ t.test('the message of a failed action ends with a link to its page, that of ano
       t.equal(message, 'said')
       continue
     }
-    const [, link = ''] = /^said\nhttps:\/\/builds\.example(\/see\/.*)$/.exec(message) ?? []
+    const [, link = ''] = /^said\nremexec: see https:\/\/builds\.example(\/see\/.*)$/.exec(message) ?? []
     t.match(link, /^\/see\/main\/blobs\/sha256\/historical_execute_response\/[0-9a-f]{64}-\d+\/$/)
     const { answer, text } = await get(link)
     t.equal(answer.status, 200)

@@ -13,8 +13,11 @@ import type {
 import { toMs } from '../../proto/time.js'
 import { Digest } from '../../reapi/digest.js'
 import { historicalResponse } from '../../reapi/kept-response.js'
+import type { RequestRecord } from '../../rpc/request-records.js'
 import { getBytes, missingOf } from '../../store/contract/store.js'
 import type { Page, Visit } from '../page.js'
+import { Copyable } from '../parts/copyable.js'
+import { textData } from '../parts/data.js'
 import { type InQueue, InQueueLinks } from '../parts/in-queue.js'
 import { Said, saidText } from '../parts/said.js'
 import { durationText, Facts, Note } from '../parts/small.js'
@@ -22,10 +25,11 @@ import { Table } from '../parts/table.js'
 import { addressesOf, addressOf, blobIn } from './address.js'
 import { CommandParts } from './command.js'
 import { DigestLink } from './digest.js'
-import { Execution } from './execution.js'
+import { Execution, executionFactsData } from './execution.js'
 import { Logs, logsOf, type ShownLog } from './log.js'
 import { OutputsTable, outputsOf, type ShownOutput } from './outputs.js'
-import { type RequestsParts, RequestsTable } from './requests.js'
+import { actionCommand } from './reproduce.js'
+import { type RequestsParts, RequestsTable, requestData } from './requests.js'
 import { type PageStores, type StoresOf, seesResults, storesFor } from './stores.js'
 
 export interface ActionPageParts extends RequestsParts {
@@ -47,18 +51,21 @@ export const actionPage = (parts: ActionPageParts): Page => ({
     if (action === undefined && result === undefined && requests.length === 0)
       throw visit.absent(`action ${digest.key} in instance ${JSON.stringify(instance)}`)
     const context: Context = { visit, instance, digest, stores }
-    const command = action && (await commandOf(action, context))
-    const outputs = result && (await shownOutputs(result, command, context))
-    const logs = result === undefined ? [] : await logsOf(result, { ...context, cas: stores.cas })
+    const seen = await seenOf(action, result, context)
+    const { command } = seen
+    const facts = { command, requests, digest }
+    if (visit.isForProgram)
+      return {
+        title: titleOf(facts),
+        body: null,
+        data: { ...actionData(seen, context), requests: requests.map(requestData) },
+      }
     const body = (
       <>
-        <h1>
-          <Said text={titleOf(command, digest)} />
-        </h1>
+        <Heading facts={facts} visit={visit} instance={instance} exitCode={result?.exitCode} />
         <InQueueLinks of={parts.inQueueOf(visit, instance, digest)} visit={visit} only={{ action: digest.key }} />
-        <ActionFacts of={action} context={context} result={result} />
         {seesResults(visit, instance) ? (
-          <Result of={result} outputs={outputs} logs={logs} context={context} />
+          <Result seen={seen} context={context} />
         ) : (
           <Note>Results are for readers with the permission read_ac.</Note>
         )}
@@ -69,10 +76,11 @@ export const actionPage = (parts: ActionPageParts): Page => ({
         ) : (
           <CommandParts command={command} visit={visit} instance={instance} digest={commandDigestOf(action, digest)} />
         )}
+        <ActionFacts of={action} context={context} />
         <RequestsTable of={requests} visit={visit} instance={instance} action={digest} />
       </>
     )
-    return { title: `Action ${digest.hash.slice(0, 12)}`, body }
+    return { title: titleOf(facts), body }
   },
 })
 
@@ -80,7 +88,7 @@ export const actionPage = (parts: ActionPageParts): Page => ({
  * A response of an Execute whose result is in no action cache, because it failed or must not be cached: a
  * HistoricalExecuteResponse, as this server and Buildbarn's workers keep it.
  */
-export const responsePage = ({ storesOf, inQueueOf }: ActionPageParts): Page => ({
+export const responsePage = ({ storesOf, inQueueOf, requestsOf }: ActionPageParts): Page => ({
   address: addressesOf('historical_execute_response'),
   show: async (visit) => {
     const { instance, digest: responseDigest } = blobIn(visit)
@@ -92,18 +100,19 @@ export const responsePage = ({ storesOf, inQueueOf }: ActionPageParts): Page => 
     const digest = Digest.parse(actionDigest, responseDigest.function, 'action_digest of the response')
     const context: Context = { visit, instance, digest, stores }
     const action = await orAbsent(readAction(stores.cas, digest, visit.request))
-    const command = action && (await commandOf(action, context))
     const result = executeResponse?.result ?? undefined
-    const outputs = result && (await shownOutputs(result, command, context))
-    const logs = result === undefined ? [] : await logsOf(result, { ...context, cas: stores.cas })
+    const seen = await seenOf(action, result, context)
+    const { command } = seen
+    const facts = { command, requests: await requestsOf(instance, digest), digest }
+    const words = statusWords(executeResponse)
+    if (visit.isForProgram)
+      return { title: titleOf(facts), body: null, data: { ...actionData(seen, context), response: words } }
     const body = (
       <>
-        <h1>
-          <Said text={titleOf(command, digest)} />
-        </h1>
+        <Heading facts={facts} visit={visit} instance={instance} exitCode={result?.exitCode} />
         <Note tone={result?.exitCode === 0 ? 'warn' : 'bad'}>
           <p>
-            <strong>{statusWords(executeResponse)}</strong>
+            <strong>{words}</strong>
           </p>
           <p>
             {'What became of one run, which no action cache keeps. '}
@@ -111,14 +120,14 @@ export const responsePage = ({ storesOf, inQueueOf }: ActionPageParts): Page => 
           </p>
         </Note>
         <InQueueLinks of={inQueueOf(visit, instance, digest)} visit={visit} only={{ action: digest.key }} />
-        <ActionFacts of={action} context={context} result={result} />
-        <Result of={result} outputs={outputs} logs={logs} context={context} />
+        <Result seen={seen} context={context} />
         {action !== undefined && (
           <CommandParts command={command} visit={visit} instance={instance} digest={commandDigestOf(action, digest)} />
         )}
+        <ActionFacts of={action} context={context} />
       </>
     )
-    return { title: `Response ${responseDigest.hash.slice(0, 12)}`, body }
+    return { title: titleOf(facts), body }
   },
 })
 
@@ -141,13 +150,67 @@ interface Context {
   readonly stores: PageStores
 }
 
+interface TitleFacts {
+  readonly command: Command | undefined
+  /** About the action, the newest first. */
+  readonly requests: readonly RequestRecord[]
+  readonly digest: Digest
+}
+
 const MAX_TITLE = 80
 
-const titleOf = (command: Command | undefined, digest: Digest): string => {
+/** Target and mnemonic if a client said them, else the first output or the program. */
+const titleOf = ({ command, requests, digest }: TitleFacts): string => {
+  const said = requests.find(({ target }) => target !== '')
+  if (said !== undefined) return saidText(`${said.target} ${said.mnemonic}`.trim())
   const [program] = command?.arguments ?? []
   const [output] = [...(command?.outputPaths ?? []), ...(command?.outputFiles ?? [])]
   const what = output ?? (program === undefined ? digest.hash.slice(0, 12) : posix.basename(program))
-  return `Action: ${what.length > MAX_TITLE ? `…${what.slice(-MAX_TITLE)}` : what}`
+  return saidText(`Action: ${what.length > MAX_TITLE ? `…${what.slice(-MAX_TITLE)}` : what}`)
+}
+
+/** Ids of builds that a link here may name. */
+const BUILD = /^[A-Za-z0-9._-]{1,128}$/
+
+/** What it is, how it ended, the way back to the build, and what runs it again. */
+const Heading = ({
+  facts,
+  visit,
+  instance,
+  exitCode,
+}: {
+  readonly facts: TitleFacts
+  readonly visit: Visit
+  readonly instance: string
+  readonly exitCode: number | undefined
+}) => {
+  const asked = visit.query.get('build') ?? ''
+  const build = BUILD.test(asked)
+    ? asked
+    : (facts.requests.find(({ invocation }) => BUILD.test(invocation))?.invocation ?? '')
+  const again = actionCommand(`${visit.origin}${visit.to(addressOf(instance, 'action', facts.digest))}`)
+  return (
+    <>
+      <p class="crumb">
+        <a href={visit.to('')}>Builds</a>
+        {build !== '' && (
+          <>
+            {' › '}
+            <a href={visit.to(`invocation/${build}`, { instance })}>{`Build ${build.slice(0, 8)}`}</a>
+          </>
+        )}
+      </p>
+      <h1>
+        {exitCode !== undefined && (
+          <>
+            <span class={`badge ${exitCode === 0 ? 'good' : 'bad'}`}>{`exit code ${exitCode}`}</span>{' '}
+          </>
+        )}
+        <Said text={titleOf(facts)} />
+      </h1>
+      {again !== undefined && <Copyable label="Run it again" text={again} />}
+    </>
+  )
 }
 
 /** Undefined for what is absent, or is no such message. */
@@ -169,18 +232,15 @@ const commandOf = (action: Action, { digest, stores, visit }: Context): Promise<
 const ActionFacts = ({
   of: action,
   context: { visit, instance, digest },
-  result,
 }: {
   readonly of: Action | undefined
   readonly context: Context
-  readonly result: ActionResult | undefined
 }) => {
   const root = action && Digest.parse(action.inputRootDigest, digest.function, 'input_root_digest')
   const salt = action?.salt ?? NOTHING
   const facts: (readonly [string, ComponentChildren])[] = [
     ['Digest', <code>{digest.key}</code>],
-    ['Instance', instance === '' ? 'the one without a name' : instance],
-    ['Exit code', result && String(result.exitCode)],
+    ['Instance', instance === '' ? 'default (no name)' : instance],
     ['Input root', root && <DigestLink {...{ visit, instance, kind: 'directory', digest: root }} />],
     [
       'Command',
@@ -192,6 +252,7 @@ const ActionFacts = ({
   ]
   return (
     <>
+      <h2>The action</h2>
       <Facts of={facts} />
       <Platform of={action} />
     </>
@@ -232,15 +293,54 @@ const shownOutputs = async (
   return outputs.map((output) => ({ ...output, isGone: output.digest !== undefined && missing.has(output.digest.key) }))
 }
 
+/** An action and its result, as far as the reader may see them. */
+interface SeenAction {
+  readonly action: Action | undefined
+  readonly command: Command | undefined
+  readonly result: ActionResult | undefined
+  readonly outputs: readonly ShownOutput[]
+  readonly logs: readonly ShownLog[]
+}
+
+const seenOf = async (
+  action: Action | undefined,
+  result: ActionResult | undefined,
+  context: Context,
+): Promise<SeenAction> => {
+  const command = action && (await commandOf(action, context))
+  if (result === undefined) return { action, command, result, outputs: [], logs: [] }
+  const [outputs, logs] = [
+    await shownOutputs(result, command, context),
+    await logsOf(result, { ...context, cas: context.stores.cas }),
+  ]
+  return { action, command, result, outputs, logs }
+}
+
+const actionData = (
+  { action, command, result, outputs, logs }: SeenAction,
+  { digest, instance, visit }: Context,
+): object => ({
+  action: digest.key,
+  instance,
+  arguments: command?.arguments.map((word) => textData(word) ?? ''),
+  // Values may be secrets: as on the page, the names alone.
+  environment: command?.environmentVariables.map(({ name }) => textData(name) ?? ''),
+  platform: action?.platform?.properties.map(({ name, value }) => ({ name: textData(name), value: textData(value) })),
+  timeoutMs: action?.timeout === null || action === undefined ? undefined : toMs(action.timeout),
+  exitCode: result?.exitCode,
+  execution: result && executionFactsData(result, visit.request.visitor?.maySeeOrigins(instance) ?? true),
+  outputs: outputs.map(({ path, what, digest: of, isGone }) => ({
+    ...{ path: textData(path), what, digest: of?.key },
+    isGone: isGone || undefined,
+  })),
+  logs: logs.map(({ name, sizeBytes, digest: of, plain }) => ({ name, sizeBytes, digest: of?.key, lines: plain })),
+})
+
 const Result = ({
-  of: result,
-  outputs = [],
-  logs,
+  seen: { result, outputs, logs },
   context,
 }: {
-  readonly of: ActionResult | undefined
-  readonly outputs: readonly ShownOutput[] | undefined
-  readonly logs: readonly ShownLog[]
+  readonly seen: SeenAction
   readonly context: Context
 }) => {
   const { visit, instance } = context
@@ -251,10 +351,10 @@ const Result = ({
       {goneCount > 0 && (
         <Note tone="warn">{`The CAS has lost ${counted(goneCount, 'output')}, so the result is a miss.`}</Note>
       )}
+      <Logs of={logs} visit={visit} instance={instance} />
       <Execution of={result} seesOrigins={visit.request.visitor?.maySeeOrigins(instance) ?? true} />
       <h2>Outputs</h2>
       <OutputsTable of={outputs} visit={visit} instance={instance} />
-      <Logs of={logs} visit={visit} instance={instance} />
     </>
   )
 }

@@ -1,8 +1,10 @@
+import { counted } from '../../base/quantities.js'
 import { readCommand } from '../../content/action.js'
 import { textAnswer } from '../../http/answer.js'
 import type { Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Page, Visit } from '../page.js'
+import { textData } from '../parts/data.js'
 import { Said } from '../parts/said.js'
 import { Scrolled } from '../parts/scrolled.js'
 import { Facts, Note } from '../parts/small.js'
@@ -23,6 +25,7 @@ export const commandPage = ({ storesOf }: { readonly storesOf: StoresOf }): Page
         'x-content-type-options': 'nosniff',
         'cache-control': 'no-store',
       })
+    if (visit.isForProgram) return { title: 'Command', body: null, data: commandData(command, digest) }
     const body = (
       <>
         <h1>Command</h1>
@@ -33,6 +36,38 @@ export const commandPage = ({ storesOf }: { readonly storesOf: StoresOf }): Page
     return { title: 'Command', body }
   },
 })
+
+/** Values of the environment may be secrets: the names alone. */
+const commandData = (command: Command, digest: Digest): object => ({
+  command: digest.key,
+  arguments: command.arguments.map((word) => textData(word) ?? ''),
+  environment: command.environmentVariables.map(({ name }) => textData(name) ?? ''),
+  outputs: [...command.outputPaths, ...command.outputFiles, ...command.outputDirectories].map(
+    (path) => textData(path) ?? '',
+  ),
+  workingDirectory: textData(command.workingDirectory),
+})
+
+/** The names in one line; with their values as a table. */
+const Environment = ({ of, areShown }: { readonly of: Command['environmentVariables']; readonly areShown: boolean }) =>
+  areShown ? (
+    <Table
+      caption={counted(of.length, 'variable')}
+      columns={[
+        { head: 'Variable', kind: 'name', cell: ({ name }) => <Said text={name} /> },
+        { head: 'Value', kind: 'text', cell: ({ value }) => <Said text={value} max={2000} /> },
+      ]}
+      rows={of}
+      none="None."
+    />
+  ) : (
+    <p>
+      {`${counted(of.length, 'variable')} of the environment: `}
+      <code>
+        <Said text={of.map(({ name }) => name).join(', ')} max={4000} />
+      </code>
+    </p>
+  )
 
 /** Longer commands are shown from their beginning; the script has all of it. */
 const MAX_SHOWN = 64 * 1024
@@ -64,20 +99,7 @@ export const CommandParts = ({
       <Facts
         of={[['Working directory', workingDirectory === '' ? 'the input root' : <Said text={workingDirectory} />]]}
       />
-      <h2>{`Environment: ${environmentVariables.length} variables`}</h2>
-      <Table
-        caption="Environment"
-        columns={[
-          { head: 'Variable', kind: 'name', cell: ({ name }) => <Said text={name} /> },
-          {
-            head: 'Value',
-            kind: 'text',
-            cell: ({ value }) => (areShown ? <Said text={value} max={2000} /> : <span class="dim">set</span>),
-          },
-        ]}
-        rows={environmentVariables}
-        none="None."
-      />
+      <Environment of={environmentVariables} areShown={areShown} />
       {areShown && <Scrolled label="Shell command" text={cut(shellCommand(command))} />}
       <p>
         <a href={visit.here({ values: areShown ? undefined : 'shown' })}>

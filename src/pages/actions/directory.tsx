@@ -10,9 +10,10 @@ import type { Store } from '../../store/contract/store.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { TimeSlices } from '../../work/time-slices.js'
 import type { Page, Shown, Visit } from '../page.js'
+import { textData } from '../parts/data.js'
 import { Said } from '../parts/said.js'
 import { Facts, Note } from '../parts/small.js'
-import { type Column, Pager, paged, pageOf, sortedRows, Table } from '../parts/table.js'
+import { type Column, Pager, paged, pagedData, pageOf, sortedRows, Table } from '../parts/table.js'
 import { addressesOf, addressOf, blobIn } from './address.js'
 import { downloadHeaders } from './file.js'
 import { type StoresOf, storesFor } from './stores.js'
@@ -119,6 +120,12 @@ const list = async ({ visit, instance, side, linkTo, title }: Listing): Promise<
   const columns = columnsOf(visit, instance, linkTo)
   const { page, sorting } =
     count > MAX_SORTED ? await inItsOrder(entries, visit) : await inOrder(entries, columns, visit)
+  if (visit.isForProgram)
+    return {
+      title,
+      body: null,
+      data: { directory: root.key, instance, fileCount, ...pagedData(page), entries: page.rows.map(entryData) },
+    }
   const body = (
     <>
       <h1>
@@ -144,6 +151,12 @@ const list = async ({ visit, instance, side, linkTo, title }: Listing): Promise<
   )
   return { title, body }
 }
+
+const entryData = ({ name, kind, digest, isExecutable, target }: Row): object => ({
+  ...{ name: textData(name), kind, isExecutable: isExecutable || undefined },
+  digest: digest?.key,
+  target: textData(target),
+})
 
 const rowsOf = (entries: ReadonlyMap<string, TreeEntry>): readonly Row[] =>
   [...entries].map(([name, entry]) => ({ name, ...entry }))

@@ -5,6 +5,7 @@ import { codec } from '../../proto/codec.js'
 import type { ActionResult, ExecutedActionMetadata } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { type Time as ProtoTime, toMs } from '../../proto/time.js'
 import { originOf } from '../../reapi/result-origin.js'
+import { msData, textData, timeData } from '../parts/data.js'
 import { Said } from '../parts/said.js'
 import { durationText, Facts, Time } from '../parts/small.js'
 
@@ -38,6 +39,21 @@ export const Execution = ({
       <Steps of={metadata} />
     </>
   )
+}
+
+/** The same for programs. */
+export const executionFactsData = (result: ActionResult, seesOrigins: boolean): object | undefined => {
+  const metadata = result.executionMetadata
+  if (metadata === null) return undefined
+  const origin = seesOrigins ? originOf(result) : undefined
+  return {
+    worker: textData(metadata.worker),
+    writtenBy: textData(origin?.identity),
+    steps: stepsOf(metadata).map(({ name, fromMs, toMs: untilMs }) => ({
+      ...{ name, startedAt: timeData(fromMs) },
+      tookMs: msData(untilMs - fromMs),
+    })),
+  }
 }
 
 const ms = (time: ProtoTime | null): number => (time === null ? 0 : toMs(time))

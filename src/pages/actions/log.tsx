@@ -4,7 +4,7 @@ import type { ActionResult } from '../../proto/generated/build.bazel.remote.exec
 import { Digest } from '../../reapi/digest.js'
 import type { Store } from '../../store/contract/store.js'
 import type { Visit } from '../page.js'
-import { printedText, Terminal, type TerminalText } from '../parts/terminal.js'
+import { plainLine, printedLines, Terminal, type TerminalText, terminalText } from '../parts/terminal.js'
 import { addressOf } from './address.js'
 
 /** What an action wrote to one of its outputs. */
@@ -15,6 +15,8 @@ export interface ShownLog {
   readonly sizeBytes: number
   /** The end of it; undefined if it is not in the CAS. */
   readonly text: TerminalText | undefined
+  /** Its last lines without colours. */
+  readonly plain: readonly string[] | undefined
 }
 
 /** A longer log is shown from its end, because that is where the reason of a failure is. */
@@ -46,19 +48,32 @@ const logOf = async (
   const sizeBytes = digest?.sizeBytes ?? raw.length
   if (sizeBytes === 0) return undefined
   if (raw.length > 0 || digest === undefined)
-    return { title, name, digest, sizeBytes, text: await textOf(raw.subarray(-MAX_SHOWN_BYTES)) }
+    return { title, name, digest, sizeBytes, ...(await textOf(raw.subarray(-MAX_SHOWN_BYTES), sizeBytes)) }
   try {
     const offset = Math.max(0, sizeBytes - MAX_SHOWN_BYTES)
     const blob = await cas.get(digest, { offset, limit: MAX_SHOWN_BYTES }, visit.request)
-    const text = await textOf(await blob.bytes(MAX_SHOWN_BYTES, visit.request))
-    return { title, name, digest, sizeBytes, text }
+    return {
+      title,
+      name,
+      digest,
+      sizeBytes,
+      ...(await textOf(await blob.bytes(MAX_SHOWN_BYTES, visit.request), sizeBytes)),
+    }
   } catch (error) {
-    if (isStatus(error, 'NOT_FOUND')) return { title, name, digest, sizeBytes, text: undefined }
+    if (isStatus(error, 'NOT_FOUND')) return { title, name, digest, sizeBytes, text: undefined, plain: undefined }
     throw error
   }
 }
 
-const textOf = (bytes: Buffer): Promise<TerminalText> => printedText(bytes.toString())
+/** The last lines, from the begin of one. */
+const textOf = async (bytes: Buffer, sizeBytes: number) => {
+  const from = sizeBytes > bytes.length ? bytes.indexOf('\n') + 1 : 0
+  const lines = await printedLines(bytes.toString('utf8', from))
+  return { text: await terminalText(lines), plain: lines.slice(-MAX_PLAIN).map(plainLine) }
+}
+
+/** Lines in JSON. */
+const MAX_PLAIN = 200
 
 export const Logs = ({
   of,
@@ -79,7 +94,7 @@ export const Logs = ({
         {text === undefined ? (
           <p class="none">It is not in the CAS any more.</p>
         ) : (
-          <Terminal label={title} text={text} />
+          <Terminal label={title} text={text} isAtEnd />
         )}
         {digest !== undefined && text !== undefined && (
           <p>

@@ -68,8 +68,7 @@ const columnsOf = (visit: Visit, instance: string): readonly Column<ShownOutput>
   },
   {
     head: 'Kind',
-    cell: ({ what, isGone }) =>
-      isGone ? <Mark tone="warn">gone</Mark> : what === 'not made' ? <Mark tone="warn">{what}</Mark> : what,
+    cell: ({ what, isGone }) => (isGone ? <Mark tone="warn">gone</Mark> : what),
   },
   {
     head: 'Size',
@@ -87,12 +86,22 @@ export const OutputsTable = ({
   readonly visit: Visit
   readonly instance: string
 }) => {
-  const page = paged(of, visit)
+  const made = of.filter(({ what }) => what !== 'not made')
+  const absent = of.filter(({ what }) => what === 'not made').map(({ path }) => path)
+  const page = paged(made, visit)
   const columns = columnsOf(visit, instance)
   return (
     <>
-      <Table caption={counted(of.length, 'output')} columns={columns} rows={page.rows} none="It made none." />
+      <Table caption={counted(made.length, 'output')} columns={columns} rows={page.rows} none="It made none." />
       <Pager of={page} visit={visit} />
+      {absent.length > 0 && (
+        <p>
+          <Mark tone="warn">{`${counted(absent.length, 'output')} not made: `}</Mark>
+          <code>
+            <Said text={absent.join(', ')} max={2000} />
+          </code>
+        </p>
+      )}
     </>
   )
 }

@@ -1,6 +1,7 @@
 import type { Digest } from '../../reapi/digest.js'
 import type { RequestRecord } from '../../rpc/request-records.js'
 import type { Visit } from '../page.js'
+import { textData, timeData } from '../parts/data.js'
 import { Said } from '../parts/said.js'
 import { Ago, Mark, type Tone } from '../parts/small.js'
 import { type Column, Table } from '../parts/table.js'
@@ -51,6 +52,18 @@ const columnsOf = (visit: Visit, instance: string): readonly Column<RequestRecor
       ),
   },
 ]
+
+/** A request about an action. */
+export const requestData = (record: RequestRecord): object => ({
+  at: timeData(record.timeMs),
+  ...{ instance: record.instance, action: record.action, outcome: record.outcome },
+  reason: textData([record.reason, record.output].filter(Boolean).join(': ')),
+  target: textData(record.target),
+  mnemonic: textData(record.mnemonic),
+  tool: textData(record.tool),
+  invocation: textData(record.invocation),
+  sizeBytes: record.sizeBytes,
+})
 
 const MAX_ROWS = 50
 

@@ -7,7 +7,7 @@ import { blobDigest, parseReadName } from '../../reapi/resource-name.js'
 import type { Store } from '../../store/contract/store.js'
 import { addressOf } from '../actions/address.js'
 import type { Visit } from '../page.js'
-import { printedText, type TerminalText } from '../parts/terminal.js'
+import { plainLine, printedLines, type TerminalText, terminalText } from '../parts/terminal.js'
 
 /** The CAS of an instance; undefined if no server has one. */
 export type CasOf = (instance: string) => Store | undefined
@@ -18,13 +18,20 @@ export interface NamedBlob {
   readonly digest: Digest
 }
 
-/** The end of a file as a terminal shows it, or why it cannot be shown. */
+/** The end of a file as a terminal shows it, or why it cannot be shown. It begins with the begin of a line. */
 export interface ShownText {
   readonly text: TerminalText
-  /** Of its begin, which is not shown. */
+  /** The same lines without colours. */
+  readonly plain: readonly string[]
+  /** Of its begin, which was not read. */
   readonly cutBytes: number
+  /** Lines that were read and are not shown. */
+  readonly linesAbove: number
   readonly why: string | undefined
 }
+
+/** Of a log on a page that shows several. */
+export const LAST_LINES = 40
 
 const MAX_SHOWN_BYTES = 128 * 1024
 /** Of a `bytestream://` address, the server's name is what the client called it. */
@@ -47,13 +54,32 @@ export const blobOf = ({ uri }: Pick<FileRef, 'uri'>): NamedBlob | undefined => 
 export const fileAddress = ({ instance, digest }: NamedBlob, name: string): string =>
   addressOf(instance, 'file', digest, name.split('/').at(-1) || 'file')
 
-/** The last bytes of a file, if the reader may read the CAS that has it. */
-export const textOf = async (file: FileRef, visit: Visit, casOf: CasOf, hidden: Hide): Promise<ShownText> => {
+/** The last lines of a file, if the reader may read the CAS that has it. */
+export const textOf = async (
+  file: FileRef,
+  visit: Visit,
+  casOf: CasOf,
+  hidden: Hide,
+  maxLines = Number.POSITIVE_INFINITY,
+): Promise<ShownText> => {
   const { text, sizeBytes = 0 } = file
-  if (text !== undefined) return shown(hidden(text), Math.max(0, sizeBytes - Buffer.byteLength(text)))
+  if (text !== undefined) return shown(hidden(text), Math.max(0, sizeBytes - Buffer.byteLength(text)), maxLines)
   const blob = blobOf(file)
   if (blob === undefined) return without('it was not uploaded')
-  const { digest, instance } = blob
+  return blobText(blob, { visit, casOf, hidden, maxLines })
+}
+
+interface BlobTextParts {
+  readonly visit: Visit
+  readonly casOf: CasOf
+  readonly hidden: Hide
+  readonly maxLines: number
+}
+
+export const blobText = async (
+  { digest, instance }: NamedBlob,
+  { visit, casOf, hidden, maxLines }: BlobTextParts,
+): Promise<ShownText> => {
   if (!visit.may('read_cas', instance)) return without('you may not read the CAS of its instance')
   const cas = casOf(instance)
   if (cas === undefined) return without('its instance has no CAS here')
@@ -61,19 +87,27 @@ export const textOf = async (file: FileRef, visit: Visit, casOf: CasOf, hidden: 
   const range = { offset: Math.max(0, digest.sizeBytes - MAX_SHOWN_BYTES), limit: MAX_SHOWN_BYTES }
   try {
     const bytes = await allBytes(await cas.get(digest, range, visit.request), digest, range, visit.request)
-    return await shown(hidden(bytes.toString()), range.offset)
+    const from = range.offset === 0 ? 0 : bytes.indexOf('\n') + 1
+    return await shown(hidden(bytes.toString('utf8', from)), range.offset + from, maxLines)
   } catch (error) {
     if (isStatus(error, 'NOT_FOUND')) return without('it was not uploaded, or is no longer stored')
     throw error
   }
 }
 
-type Hide = (text: string) => string
+export type Hide = (text: string) => string
 
-const shown = async (text: string, cutBytes: number): Promise<ShownText> => ({
-  text: await printedText(text),
-  cutBytes,
-  why: undefined,
+/** What this server tells a client about a failure, which the client prints with the output of the action. */
+const OWN_LINE = /^remexec: see \S+$/
+
+const shown = async (text: string, cutBytes: number, maxLines: number): Promise<ShownText> => {
+  const all = (await printedLines(text)).filter((line) => line.spans.length !== 1 || !OWN_LINE.test(plainLine(line)))
+  const last = maxLines < all.length ? all.slice(-maxLines) : all
+  const plain = last.map(plainLine)
+  return { text: await terminalText(last), plain, cutBytes, linesAbove: all.length - last.length, why: undefined }
+}
+
+const without = (why: string): ShownText => ({
+  ...{ text: { markup: '', lineCount: 0 }, plain: [], cutBytes: 0, linesAbove: 0 },
+  why,
 })
-
-const without = (why: string): ShownText => ({ text: { markup: '', lineCount: 0 }, cutBytes: 0, why })

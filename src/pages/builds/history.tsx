@@ -13,33 +13,40 @@ export interface Sums {
   readonly passed: number
   readonly hits: number
   readonly misses: number
+  /** Builds whose hits and misses this server counted. The others are in no sum. */
+  readonly counted: number
   readonly medianMs: number | undefined
 }
 
 export const sumsOf = async (rows: readonly BuildRow[]): Promise<Sums> => {
-  let [ended, passed, hits, misses] = [0, 0, 0, 0]
+  let [ended, passed, hits, misses, counted] = [0, 0, 0, 0, 0]
   const tookMs = await mappedInTurns(rows, (row) => {
     if (isEnded(row.outcome)) ended += 1
     if (row.outcome === 'succeeded') passed += 1
-    hits += row.hits ?? 0
-    misses += row.misses ?? 0
+    if (row.countedBy === 'server') {
+      counted += 1
+      hits += row.hits ?? 0
+      misses += row.misses ?? 0
+    }
     return row.outcome === 'cache only' ? undefined : row.tookMs
   })
   const inOrder = await sortedInTurns(tookMs, (a, b) => a - b)
-  return { count: rows.length, ended, passed, hits, misses, medianMs: inOrder[Math.floor(inOrder.length / 2)] }
+  return { count: rows.length, ended, passed, hits, misses, counted, medianMs: inOrder[Math.floor(inOrder.length / 2)] }
 }
 
-export const Summary = ({ of: { count, ended, passed, hits, misses, medianMs: median } }: { readonly of: Sums }) => {
+export const Summary = ({ of }: { readonly of: Sums }) => {
+  const { count, ended, passed, hits, misses, counted, medianMs: median } = of
   if (count === 0) return null
+  const which = counted === count || counted === 0 ? '' : ` in ${countText(counted)} of them`
   return (
     <Numbers
       of={[
         ['builds', countText(count)],
         ['succeeded', shareText(passed, ended)],
         ['median time', median === undefined ? '–' : durationText(median)],
-        ['cache hits', countText(hits)],
-        ['cache misses', countText(misses)],
-        ['from cache', shareText(hits, hits + misses)],
+        [`cache hits${which}`, countText(hits)],
+        [`cache misses${which}`, countText(misses)],
+        [`from cache${which}`, shareText(hits, hits + misses)],
       ]}
     />
   )

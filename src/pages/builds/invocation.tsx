@@ -11,16 +11,20 @@ import { Said } from '../parts/said.js'
 import { Ago, durationText, Note, Tabs, Time } from '../parts/small.js'
 import type { CasOf } from './blob-text.js'
 import type { ResultSources, SavedBytesOf } from './cache-use.js'
-import { DetailsOfBuilds } from './details.js'
+import { invocationData } from './data.js'
+import type { DetailsOfBuilds } from './details.js'
 import { OutcomeMark, toneOfOutcome } from './outcome.js'
 import type { RequestGroups } from './request-groups.js'
-import { READ_BUILDS, tookMsOf } from './row.js'
+import { type LiveCounts, READ_BUILDS, tookMsOf } from './row.js'
 
 /** What the pages about builds read. */
 export interface BuildPagesParts {
   /** Undefined if no server takes build events. */
   readonly builds: Builds | undefined
   readonly requests: RequestGroups
+  readonly live: LiveCounts
+  /** The last requests about actions. */
+  readonly records: Iterable<RequestRecord>
   readonly casOf: CasOf
   /** Undefined for an instance that no server serves. */
   readonly sourcesOf: (instance: string) => ResultSources | undefined
@@ -50,13 +54,20 @@ export interface InvocationTab {
   readonly title: string
   /** Whether it also makes sense without build events. */
   readonly needsEvents: boolean
+  /** Whether the reader may open a page of another site from it, which may answer this page. */
+  readonly opensOthers?: boolean
   readonly body: (seen: Seen) => ComponentChildren | Promise<ComponentChildren>
+  /** The same for programs, without what is about the whole invocation. */
+  readonly data: (seen: Seen) => object | Promise<object>
 }
 
 /** A page for each tab. */
-export const invocationPages = (parts: BuildPagesParts, tabs: readonly InvocationTab[]): readonly Page[] => {
-  const all = parts.builds && new DetailsOfBuilds(parts.builds)
-  return tabs.map((tab) => ({
+export const invocationPages = (
+  parts: BuildPagesParts,
+  all: DetailsOfBuilds | undefined,
+  tabs: readonly InvocationTab[],
+): readonly Page[] =>
+  tabs.map((tab) => ({
     address: new RegExp(`^invocation/(?<id>[^/]+)${tab.address === '' ? '' : `/${tab.address}`}/?$`, 's'),
     show: async (visit) => {
       const { kept, id, instance } = await foundFor(visit, parts)
@@ -68,7 +79,6 @@ export const invocationPages = (parts: BuildPagesParts, tabs: readonly Invocatio
       return shown({ visit, id, instance, kept, details, parts, requests }, tab, tabs)
     },
   }))
-}
 
 interface Found {
   readonly id: string
@@ -97,8 +107,11 @@ export const foundFor = async (visit: Visit, { builds, requests }: BuildPagesPar
 }
 
 /** The address of an invocation and its tabs. */
-export const linkToTab = ({ visit, id, instance }: Pick<Seen, 'visit' | 'id' | 'instance'>, tab: string): string =>
-  visit.to(`invocation/${id}${tab === '' ? '' : `/${tab}`}`, { instance })
+export const linkToTab = (
+  { visit, id, instance }: Pick<Seen, 'visit' | 'id' | 'instance'>,
+  tab: string,
+  query: Readonly<Record<string, string>> = {},
+): string => visit.to(`invocation/${id}${tab === '' ? '' : `/${tab}`}`, { instance, ...query })
 
 const shown = async (
   known: Omit<Seen, 'goesOn'>,
@@ -114,6 +127,10 @@ const shown = async (
   const offered = tabs.filter(({ needsEvents }) => !needsEvents || details !== undefined)
   const isRunning = kept !== undefined && outcomeOf(kept.summary, kept.isOpen) === 'running'
   const title = titleOf(seen)
+  if (visit.isForProgram) {
+    if (details === undefined && tab.needsEvents) throw visit.absent(`build events of invocation ${seen.id}`)
+    return { title, body: null, data: { ...invocationData(seen), ...(await tab.data(seen)) } }
+  }
   const content = await (details === undefined && tab.needsEvents ? NO_EVENTS : tab.body(seen))
   const isLive = isRunning || isUnfinished ? visit.query.get('live') !== 'off' : undefined
   const outcome = kept === undefined ? 'cache only' : outcomeOf(kept.summary, kept.isOpen)
@@ -141,8 +158,10 @@ const shown = async (
       {content}
     </>
   )
-  return { title: `${title.slice(0, 100)}`, body, isLive }
+  return { title: `${title.slice(0, 100)}`, body, isLive, ...(tab.opensOthers === true && { headers: OPENS_OTHERS }) }
 }
+
+const OPENS_OTHERS = { 'cross-origin-opener-policy': 'same-origin-allow-popups' }
 
 const NO_EVENTS = (
   <p class="none">

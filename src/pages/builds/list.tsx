@@ -4,7 +4,8 @@ import { ANONYMOUS, type Page, type Visit } from '../page.js'
 import { Share } from '../parts/chart.js'
 import { Said } from '../parts/said.js'
 import { Ago, Duration, Mark } from '../parts/small.js'
-import { type Column, Pager, paged, sortedRows, Table } from '../parts/table.js'
+import { type Column, Pager, paged, pagedData, sortedRows, Table } from '../parts/table.js'
+import { buildData } from './data.js'
 import { History, lastBuilds, Summary, sumsOf } from './history.js'
 import { OutcomeMark } from './outcome.js'
 import type { BuildRow } from './row.js'
@@ -83,19 +84,21 @@ const columnsOf = (visit: Visit): readonly Column<BuildRow>[] => [
   {
     head: 'Tests',
     kind: 'number',
-    cell: ({ testCount, failedTestCount }) => <Counted of={testCount} failed={failedTestCount} />,
+    cell: ({ testCount, failedTestCount, flakyTestCount }) => (
+      <Counted of={testCount} failed={failedTestCount} flaky={flakyTestCount} />
+    ),
     sort: 'tests',
     by: ({ testCount }) => testCount,
   },
   {
     head: 'From cache',
-    cell: ({ hits = 0, misses = 0 }) =>
+    cell: ({ hits = 0, misses = 0, countedBy }) =>
       hits + misses === 0 ? (
         '–'
       ) : (
         <>
           <Share part={hits} whole={hits + misses} text={shareText(hits, hits + misses)} />
-          <span class="under nowrap">{`${countText(hits)} of ${countText(hits + misses)}`}</span>
+          <span class="under nowrap">{`${countText(hits)} of ${countText(hits + misses)}${countedBy === 'client' ? ', the client says' : ''}`}</span>
         </>
       ),
     sort: 'cache',
@@ -103,12 +106,23 @@ const columnsOf = (visit: Visit): readonly Column<BuildRow>[] => [
   },
 ]
 
-const Counted = ({ of, failed }: { readonly of: number; readonly failed: number }) => (
+interface CountedParts {
+  readonly of: number
+  readonly failed: number
+  readonly flaky?: number
+}
+
+const Counted = ({ of, failed, flaky = 0 }: CountedParts) => (
   <>
     {of === 0 ? '–' : countText(of)}
     {failed > 0 && (
       <span class="under">
         <Mark tone="bad">{`${countText(failed)} failed`}</Mark>
+      </span>
+    )}
+    {flaky > 0 && (
+      <span class="under">
+        <span class="badge warn">{`${countText(flaky)} flaky`}</span>
       </span>
     )}
   </>
@@ -132,12 +146,18 @@ export const listPage = (
   rowsFor: (visit: Visit) => Promise<readonly BuildRow[]>,
   connect: ((visit: Visit) => ComponentChild) | undefined,
 ): Page => ({
-  address: /^$/,
+  address: /^(?:builds)?$/,
   show: async (visit) => {
     const all = await rowsFor(visit)
     const columns = columnsOf(visit)
     const { rows, sorting } = await sortedRows(await found(all, visit), columns, visit, '-started')
     const page = paged(rows, visit)
+    if (visit.isForProgram)
+      return {
+        title: 'Builds',
+        body: null,
+        data: { ...pagedData(page), builds: page.rows.map(buildData) },
+      }
     const [sums, last] = [await sumsOf(rows), await lastBuilds(rows)]
     const caption =
       rows.length === all.length

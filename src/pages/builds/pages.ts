@@ -1,10 +1,12 @@
 import type { ComponentChild } from 'preact'
 import type { Page, Visit } from '../page.js'
+import { DetailsOfBuilds } from './details.js'
 import { type BuildPagesParts, type InvocationTab, invocationPages } from './invocation.js'
 import { listPage } from './list.js'
 import { rawLogPage } from './raw-log.js'
 import type { RecentRows } from './recent-rows.js'
 import { READ_BUILDS } from './row.js'
+import { shortLinkPage } from './short-link.js'
 import { cacheTab } from './tabs/cache.js'
 import { commandTab } from './tabs/command.js'
 import { logTab } from './tabs/log.js'
@@ -22,9 +24,11 @@ export const buildPages = (
   moreTabs: readonly InvocationTab[],
   connect: ((visit: Visit) => ComponentChild) | undefined,
 ): readonly Page[] => {
+  const all = parts.builds && new DetailsOfBuilds(parts.builds)
   return [
     listPage((visit) => recent.all((instance) => visit.may(READ_BUILDS, instance)), connect),
     rawLogPage(parts),
-    ...invocationPages(parts, [...TABS, ...moreTabs, commandTab]),
+    shortLinkPage(parts, all),
+    ...invocationPages(parts, all, [...TABS, ...moreTabs, commandTab]),
   ]
 }

@@ -1,12 +1,13 @@
 import type { Builds } from '../../builds/builds.js'
 import { mappedInTurns } from '../parts/in-turns.js'
 import type { RequestGroup, RequestGroups } from './request-groups.js'
-import { type BuildRow, rowOf } from './row.js'
+import { type BuildRow, type LiveCounts, rowOf } from './row.js'
 
 interface RecentParts {
   /** Undefined if no server takes build events. */
   readonly builds: Builds | undefined
   readonly requests: RequestGroups
+  readonly live: LiveCounts
 }
 
 /** The builds of the list: those with events, and those of clients that only use the caches. */
@@ -19,7 +20,7 @@ export class RecentRows {
 
   /** Makes the rows of what is kept already, in slices of time, so that the first reader need not wait for it. */
   async prepare(): Promise<void> {
-    await mappedInTurns(this.#parts.builds?.list() ?? [], (kept) => void rowOf(kept))
+    await mappedInTurns(this.#parts.builds?.list() ?? [], (kept) => void rowOf(kept, this.#parts.live))
   }
 
   /** Those of the instances that the reader may read. */
@@ -27,7 +28,7 @@ export class RecentRows {
     const groups = [...(await this.#parts.requests.all())]
     const mayRead = memoised(mayReadIn)
     const rows = await mappedInTurns(this.#parts.builds?.list() ?? [], (kept) =>
-      mayRead(kept.summary.about.instance) ? rowOf(kept) : undefined,
+      mayRead(kept.summary.about.instance) ? rowOf(kept, this.#parts.live) : undefined,
     )
     // One that began before the server kept its events has both.
     const ids = new Set(groups.length === 0 ? [] : rows.map(({ id }) => id))
@@ -48,5 +49,6 @@ const memoised = (ask: (instance: string) => boolean): ((instance: string) => bo
 const rowOfGroup = ({ id, instance, firstMs, lastMs, hits, misses }: RequestGroup): BuildRow => ({
   ...{ id, instance, outcome: 'cache only', startedMs: firstMs, tookMs: lastMs - firstMs },
   ...{ command: undefined, patterns: [], user: undefined, host: undefined, branch: undefined, commit: undefined },
-  ...{ targetCount: 0, failedTargetCount: 0, testCount: 0, failedTestCount: 0, hits, misses },
+  ...{ targetCount: 0, failedTargetCount: 0, testCount: 0, failedTestCount: 0, flakyTestCount: 0, hits, misses },
+  countedBy: 'server',
 })

@@ -1,4 +1,5 @@
 import type { Kept } from '../../builds/entry.js'
+import type { OwnCounts } from '../../builds/own/record.js'
 import { outcomeOf, type Summary } from '../../builds/summary.js'
 import type { ShownOutcome } from './outcome.js'
 
@@ -22,23 +23,30 @@ export interface BuildRow {
   readonly failedTestCount: number
   readonly hits: number | undefined
   readonly misses: number | undefined
+  readonly flakyTestCount: number
+  /** Who counted hits and misses: this server, or the client by its own words. */
+  readonly countedBy: 'server' | 'client' | undefined
 }
 
 /** Summaries do not change, and lists show thousands of them again and again. */
 const known = new WeakMap<Summary, BuildRow>()
 
-export const rowOf = ({ summary, isOpen }: Kept): BuildRow => {
+/** `live`: what this server has counted so far of a build that runs. */
+export const rowOf = ({ summary, isOpen }: Kept, live: LiveCounts): BuildRow => {
   const before = isOpen ? undefined : known.get(summary)
   if (before !== undefined) return before
-  const row = newRow(summary, isOpen)
+  const row = newRow(summary, isOpen, live)
   if (!isOpen) known.set(summary, row)
   return row
 }
 
+/** The requests of an invocation that is alive or ended lately; undefined if nothing is known of it. */
+export type LiveCounts = (invocationId: string) => OwnCounts | undefined
+
 /** One plain literal: with spreads, the first list of 10,000 builds takes four times as long. */
-const newRow = (summary: Summary, isOpen: boolean): BuildRow => {
+const newRow = (summary: Summary, isOpen: boolean, live: LiveCounts): BuildRow => {
   const { about, startedMs = about.startedMs } = summary
-  const { hits, misses } = cacheUseOf(summary)
+  const { hits, misses, by } = cacheUseOf(summary, isOpen ? live : undefined)
   return {
     id: about.invocationId,
     instance: about.instance,
@@ -57,6 +65,8 @@ const newRow = (summary: Summary, isOpen: boolean): BuildRow => {
     failedTestCount: summary.failedTestCount,
     hits,
     misses,
+    flakyTestCount: summary.flakyTestCount,
+    countedBy: by,
   }
 }
 
@@ -70,10 +80,18 @@ export const READ_BUILDS = 'read_ac'
 const HIT = /cache hit$/
 const NOWHERE = new Set(['total', 'internal'])
 
-export const cacheUseOf = ({ runners }: Summary) => {
+/** Hits and misses as this server counted them, else as the client did. */
+export const cacheUseOf = (
+  { runners, own, about }: Summary,
+  live?: LiveCounts,
+): { hits: number | undefined; misses: number | undefined; by: BuildRow['countedBy'] } => {
+  const counted = live?.(about.invocationId) ?? own
+  if (counted !== undefined && counted.hits + counted.misses > 0)
+    return { hits: counted.hits, misses: counted.misses, by: 'server' }
   const counts = Object.entries(runners)
-  if (counts.length === 0) return { hits: undefined, misses: undefined }
+  if (counts.length === 0) return { hits: undefined, misses: undefined, by: undefined }
   const sum = (fits: (name: string) => boolean): number =>
     counts.reduce((all, [name, count]) => (fits(name) ? all + count : all), 0)
-  return { hits: sum((name) => HIT.test(name)), misses: sum((name) => !HIT.test(name) && !NOWHERE.has(name)) }
+  const hits = sum((name) => HIT.test(name))
+  return { hits, misses: sum((name) => !HIT.test(name) && !NOWHERE.has(name)), by: 'client' }
 }

@@ -3,9 +3,10 @@ import { type CauseGroup, type FoldedMiss, groupByCause } from '../../misses/gro
 import type { RequestRecord } from '../../rpc/request-records.js'
 import type { InvocationTab } from '../builds/invocation.js'
 import type { Visit } from '../page.js'
+import { textData, timeData } from '../parts/data.js'
 import { Said } from '../parts/said.js'
 import { Note, Numbers, Time } from '../parts/small.js'
-import { type Column, Pager, paged, sorted, Table } from '../parts/table.js'
+import { type Column, Pager, paged, pagedData, sorted, Table } from '../parts/table.js'
 import { BuildLink } from './cause.js'
 import type { MissSources } from './parts.js'
 
@@ -20,6 +21,27 @@ export const missesTab = (sources: MissSources): InvocationTab => ({
   address: 'misses',
   title: 'Why misses',
   needsEvents: false,
+  data: async ({ visit, id: invocation, instance: ofEvents, requests: all }) => {
+    const instance = mostUsed(all, ofEvents)
+    const history = await sources.history(instance)
+    const { misses, folded, isDone } = await sources.explanations(
+      visit,
+      sources.stores(visit, instance),
+      history,
+      invocation,
+    )
+    const page = paged(folded, visit)
+    return {
+      ...pagedData(page),
+      missCount: misses.length,
+      isDone,
+      causes: groupByCause(folded).map(({ text, misses: of, isConsequence, earlierInvocation }) => ({
+        ...{ cause: textData(text), misses: of.length, isConsequence },
+        comparedWith: textData(earlierInvocation),
+      })),
+      missList: page.rows.map(missData),
+    }
+  },
   body: async ({ visit, id: invocation, instance: ofEvents, requests: all, goesOn }) => {
     const instance = mostUsed(all, ofEvents)
     const stores = sources.stores(visit, instance)
@@ -48,6 +70,14 @@ export const missesTab = (sources: MissSources): InvocationTab => ({
       </>
     )
   },
+})
+
+const missData = ({ miss, outputs, text }: FoldedMiss): object => ({
+  ...{ action: miss.action, instance: miss.instance, at: timeData(miss.timeMs) },
+  target: textData(miss.target),
+  mnemonic: textData(miss.mnemonic),
+  output: textData(outputs[0]),
+  cause: textData(text),
 })
 
 /** A build may send its events without the name of the instance whose caches it uses. */

@@ -14,8 +14,9 @@ import type { PageStores } from '../actions/stores.js'
 import type { Page, Shown, Visit } from '../page.js'
 import { Said } from '../parts/said.js'
 import { Note, Numbers } from '../parts/small.js'
-import { Pager, paged, Table } from '../parts/table.js'
+import { Pager, paged, pagedData, Table } from '../parts/table.js'
 import { actionLink, BuildLink, Linked } from './cause.js'
+import { differencesData, explainedData, treeData } from './data.js'
 import { Differences, TreeChanges } from './difference.js'
 import type { MissSources } from './parts.js'
 
@@ -64,6 +65,12 @@ const ofActions = async ({ visit, instance, stores, before, now }: Pair, sources
   if (left === undefined || right === undefined)
     throw visit.absent(`Action ${left === undefined ? before : now} with its Command in the CAS`)
   const differences = await compareActions(left, right, evidence.compareInputs)
+  if (visit.isForProgram)
+    return {
+      title: 'Two actions',
+      body: null,
+      data: { before, now, instance, differences: differencesData(differences) },
+    }
   const body = (
     <>
       <h1>Two actions</h1>
@@ -83,6 +90,8 @@ const ofTrees = async (
   kind: 'directory' | 'tree',
 ): Promise<Shown> => {
   const tree = await comparedTrees(cas, [digestOf(before), digestOf(now)], kind, visit.request)
+  if (visit.isForProgram)
+    return { title: 'Two trees', body: null, data: { before, now, instance, inputs: treeData(tree) } }
   const body = (
     <>
       <h1>Two trees</h1>
@@ -122,6 +131,16 @@ const ofBuilds = async ({ visit, instance, stores, before, now }: Pair, sources:
   )
   const folder = new Folder()
   const groups = groupByCause(found.different.map((one) => folder.fold(one)))
+  if (visit.isForProgram) {
+    const page = paged([...found.different, ...found.newOnes], visit)
+    const counts = {
+      sameCount: found.sameCount,
+      differentCount: found.different.length,
+      newCount: found.newOnes.length,
+    }
+    const data = { before, now, instance, ...counts, ...pagedData(page), actions: page.rows.map(explainedData) }
+    return { title: 'Two builds', body: null, data }
+  }
   const body = (
     <>
       <h1>Two builds</h1>

@@ -4,6 +4,7 @@ import type { Page } from '../page.js'
 import { Said } from '../parts/said.js'
 import { Facts, Note, Time } from '../parts/small.js'
 import { actionLink, BuildLink, CauseDetail, Linked } from './cause.js'
+import { explainedData } from './data.js'
 import { Differences } from './difference.js'
 import type { MissSources } from './parts.js'
 
@@ -24,6 +25,7 @@ export const missPage = (sources: MissSources): Page => ({
     if (miss === undefined) throw visit.absent('miss of this action that the server remembers')
     const evidence = sources.evidence(visit, stores, history, MAX_CHANGES)
     const { cause, outputs } = await sources.inTurn(visit, () => explain(miss, evidence))
+    if (visit.isForProgram) return { title: 'Why a miss', body: null, data: explainedData({ miss, cause, outputs }) }
     const body = (
       <>
         <h1>Why was this a miss?</h1>

@@ -154,6 +154,9 @@ export const paged = <Row,>(all: readonly Row[], visit: Visit): Paged<Row> => {
   return { rows: all.slice(from, to), page, pages, count }
 }
 
+/** Which rows of a list are in a value of JSON: `?page=2` has the next ones. */
+export const pagedData = ({ page, pages, count }: Omit<Paged<unknown>, 'rows'>) => ({ count, page, pages })
+
 /** Links to the other pages of a list. Nothing if there is one page. */
 export const Pager = ({
   of: { page, pages, count },

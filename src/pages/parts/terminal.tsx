@@ -17,15 +17,22 @@ export interface TerminalText {
 }
 
 /** What a terminal shows after it printed a text. */
-export const printedText = async (text: string, slices = shared): Promise<TerminalText> => {
+export const printedText = async (text: string, slices = shared): Promise<TerminalText> =>
+  terminalText(await printedLines(text, slices), slices)
+
+/** The lines of a terminal after it printed a text. */
+export const printedLines = async (text: string, slices = shared): Promise<readonly Line[]> => {
   const terminal = new Console()
   for (let at = 0; at < text.length; at += PART_CHARACTERS) {
     terminal.write(text.slice(at, at + PART_CHARACTERS))
     const pause = slices.step()
     if (pause !== undefined) await pause
   }
-  return terminalText(terminal.lines, slices)
+  return terminal.lines
 }
+
+/** A line as plain text: without colours, and with numbers in place of characters that could deceive. */
+export const plainLine = ({ spans }: Line): string => saidText(spans.map(({ text }) => text).join(''))
 
 /** Made outside of the page, which is rendered in one turn of the event loop, because it may have a hundred thousand parts. */
 export const terminalText = async (lines: readonly Line[], slices = shared): Promise<TerminalText> => {
@@ -82,12 +89,17 @@ interface TerminalParts {
   readonly text: TerminalText
   /** Without a scroll bar of its own. */
   readonly isWhole?: boolean
+  /** The end matters most: its box shows that first. */
+  readonly isAtEnd?: boolean
 }
 
 /** What a terminal shows. It can be scrolled with the keyboard. */
-export const Terminal = ({ label, text, isWhole = false }: TerminalParts) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: who uses a keyboard scrolls it sideways
-  <section class={isWhole ? 'terminal whole' : 'terminal'} aria-label={saidText(label)} tabIndex={0}>
-    <pre dangerouslySetInnerHTML={{ __html: text.markup }} />
-  </section>
-)
+export const Terminal = ({ label, text, isWhole = false, isAtEnd = false }: TerminalParts) => {
+  const looks = ['terminal', ...(isWhole ? ['whole'] : []), ...(isAtEnd ? ['at-end'] : [])].join(' ')
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: who uses a keyboard scrolls it sideways
+    <section class={looks} aria-label={saidText(label)} tabIndex={0}>
+      <pre dangerouslySetInnerHTML={{ __html: text.markup }} />
+    </section>
+  )
+}

@@ -6,7 +6,8 @@ import type { Page, Visit } from '../page.js'
 import type { InQueue } from '../parts/in-queue.js'
 import { Said } from '../parts/said.js'
 import { Ago, Duration, Mark, Numbers, Tabs } from '../parts/small.js'
-import { type Column, Pager, paged, sorted, Table } from '../parts/table.js'
+import { type Column, Pager, paged, pagedData, sorted, Table } from '../parts/table.js'
+import { operationData } from './data.js'
 import { Elsewhere, elsewhereOf } from './elsewhere.js'
 import { type ActiveAction, failedIn, runningIn, waitingIn } from './operations.js'
 import type { ServerSources } from './sources.js'
@@ -38,6 +39,16 @@ export const queuePage = (sources: ServerSources): Page => ({
     const isLive = visit.query.get('live') !== 'off'
     const { running, waiting, failed } = listsFor(visit, sources)
     const counts = { running: running.length, waiting: waiting.length, failed: failed.length }
+    if (visit.isForProgram) {
+      const all: readonly (ActiveAction | FailedAction)[] =
+        show === 'failed' ? failed : show === 'waiting' ? waiting : running
+      const page = paged(all, visit)
+      return {
+        title: 'Queue',
+        body: null,
+        data: { counts, show, ...pagedData(page), actions: page.rows.map(operationData(visit)) },
+      }
+    }
     const body = (
       <>
         <h1>Queue</h1>

@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.js'
 import type { Answer } from '../../health/registry.js'
 import { isBroken, stateOf } from '../../health/report.js'
 import type { Page, Shown, Visit } from '../page.js'
+import { textData, timeData } from '../parts/data.js'
 import { Said } from '../parts/said.js'
 import { Ago, Mark, Time } from '../parts/small.js'
 import { type Column, Table } from '../parts/table.js'
@@ -27,6 +28,7 @@ export const serverPage = (sources: ServerSources): Page => ({
   show: async (visit) => ({
     title: 'Server',
     isLive: visit.query.get('live') !== 'off',
+    data: serverData(sources, visit),
     body: (
       <>
         <Head of={sources} visit={visit} />
@@ -38,6 +40,18 @@ export const serverPage = (sources: ServerSources): Page => ({
     ),
   }),
 })
+
+const serverData = ({ health, overviews, metrics, version }: ServerSources, { nowMs }: Visit): object => {
+  const { word, reasons } = verdictOf(health.latest(), overviews)
+  const started = timeData(metrics.startedMs)
+  return {
+    version,
+    startedAt: started,
+    at: timeData(nowMs),
+    health: word,
+    reasons: reasons.map((text) => textData(text)),
+  }
+}
 
 /** All about the server on one page, for a server that has no others. */
 export const wholeServer = async (sources: ServerSources, visit: Visit): Promise<Shown> => ({

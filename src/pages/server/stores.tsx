@@ -5,6 +5,7 @@ import type { Page, Visit } from '../page.js'
 import { Chart, Share } from '../parts/chart.js'
 import { Mark } from '../parts/small.js'
 import { type Column, Table } from '../parts/table.js'
+import { storeData } from './data.js'
 import type { ServerSources } from './sources.js'
 import { NoTrends, percentText, SpanTabs, spanOf } from './trend-charts.js'
 import { isOuter } from './trends.js'
@@ -18,6 +19,7 @@ export const storesPage = (sources: ServerSources): Page => ({
   show: async (visit) => ({
     title: 'Stores',
     isLive: visit.query.get('live') !== 'off',
+    data: { stores: sources.metrics.stores.all.map(storeData) },
     body: (
       <>
         <h1>Stores</h1>

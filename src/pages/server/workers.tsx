@@ -2,6 +2,7 @@ import { counted, countText } from '../../base/quantities.js'
 import type { SchedulerOverview, WorkerOverview } from '../../scheduler/scheduler.js'
 import type { Page, Visit } from '../page.js'
 import { Share } from '../parts/chart.js'
+import { timeData } from '../parts/data.js'
 import { Said } from '../parts/said.js'
 import { Ago, Mark, Numbers } from '../parts/small.js'
 import { type Column, Pager, paged, sorted, Table } from '../parts/table.js'
@@ -28,6 +29,14 @@ export const workersPage = (sources: ServerSources): Page => ({
     const all = rowsOf(sources.overviews())
     const slots = all.flatMap(({ places }) => places ?? []).reduce((sum, places) => sum + places, 0)
     const running = all.reduce((sum, one) => sum + one.running, 0)
+    if (visit.isForProgram) {
+      const workers = all.map(({ attempts, heardMs, isElsewhere: _, ...worker }) => ({
+        ...worker,
+        heardAt: timeData(heardMs),
+        attemptCount: attempts.length,
+      }))
+      return { title: 'Workers', body: null, data: { workers } }
+    }
     const body = (
       <>
         <h1>Workers</h1>

@@ -52,7 +52,7 @@ t.test('the misses of a build by cause, one miss, and two builds side by side', 
   const [, values = ''] = /href="([^"]+)">Show values/.exec(miss.text) ?? []
   t.match(textIn((await get(values.replaceAll('&amp;', '&'))).text), 'PATH /bin /secret/bin')
   const [, action = ''] = /href="(\/main\/blobs\/sha256\/action\/[^"]+)"/.exec(miss.text) ?? []
-  t.match(textIn((await get(action)).text), 'Action: a.o')
+  t.match(textIn((await get(action)).text), '//:a CppCompile')
 
   const both = await get('/compare/two..three?instance=main')
   t.match(textIn(both.text), '0 the same 3 different 0 only now')

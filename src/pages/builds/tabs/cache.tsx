@@ -2,9 +2,10 @@ import { counted, countText, shareText, sizeText } from '../../../base/quantitie
 import { Digest } from '../../../reapi/digest.js'
 import type { RequestRecord } from '../../../rpc/request-records.js'
 import { addressOf } from '../../actions/address.js'
+import { requestData } from '../../actions/requests.js'
 import { Said } from '../../parts/said.js'
 import { Ago, Mark, Numbers, Size, type Tone } from '../../parts/small.js'
-import { type Column, Pager, paged, sortedRows, Table } from '../../parts/table.js'
+import { type Column, Pager, paged, pagedData, sortedRows, Table } from '../../parts/table.js'
 import type { SavedBytes } from '../cache-use.js'
 import type { InvocationTab, Seen } from '../invocation.js'
 
@@ -99,6 +100,14 @@ export const cacheTab: InvocationTab = {
   address: 'cache',
   title: 'Cache',
   needsEvents: false,
+  data: async (seen) => {
+    const { visit, requests: all } = seen
+    const outcome = visit.query.get('outcome') ?? ''
+    const wanted = outcome === '' ? all : all.filter((record) => record.outcome === outcome)
+    const { rows } = await sortedRows(wanted, columnsOf(seen), visit, '-when')
+    const page = paged(rows, visit)
+    return { ...pagedData(page), requests: page.rows.map(requestData), kinds: kindsOf(all).slice(0, 50) }
+  },
   body: async (seen) => {
     const { visit, kept, requests: all, parts } = seen
     const outcome = visit.query.get('outcome') ?? ''

@@ -1,3 +1,4 @@
+import { textData } from '../../parts/data.js'
 import { Said } from '../../parts/said.js'
 import { Table } from '../../parts/table.js'
 import type { InvocationTab } from '../invocation.js'
@@ -41,6 +42,16 @@ export const commandTab: InvocationTab = {
   address: 'command',
   title: 'Command',
   needsEvents: true,
+  data: ({ details }) => ({
+    commandLines: details?.commandLines.map(({ label, sections }) => ({
+      label: textData(label) ?? '',
+      sections: sections.map((section) => ({
+        label: textData(section.label) ?? '',
+        words: section.words.map((word) => textData(word) ?? ''),
+      })),
+    })),
+    facts: Object.fromEntries((details?.facts ?? []).map(([name, value]) => [textData(name) ?? '', textData(value)])),
+  }),
   body: ({ details }) => (
     <>
       <p class="dim small">

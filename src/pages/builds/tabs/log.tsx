@@ -1,6 +1,6 @@
 import { countText } from '../../../base/quantities.js'
 import { Note } from '../../parts/small.js'
-import { Terminal, terminalText } from '../../parts/terminal.js'
+import { plainLine, Terminal, terminalText } from '../../parts/terminal.js'
 import { type InvocationTab, linkToTab } from '../invocation.js'
 
 /** The console of the client, as a terminal would show it at the end. */
@@ -8,6 +8,10 @@ export const logTab: InvocationTab = {
   address: 'log',
   title: 'Log',
   needsEvents: true,
+  data: ({ details }) => {
+    const { lines = [], droppedLines = 0 } = details?.console ?? {}
+    return { log: { lines: lines.map(plainLine), linesAbove: droppedLines } }
+  },
   body: async (seen) => {
     const { lines = [], droppedLines = 0 } = seen.details?.console ?? {}
     const text = await terminalText(lines)

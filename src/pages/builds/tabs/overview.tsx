@@ -1,49 +1,79 @@
-import { countText, shareText, sizeText } from '../../../base/quantities.js'
-import type { Failure } from '../../../builds/detail/details.js'
+import { counted, countText, shareText, sizeText } from '../../../base/quantities.js'
+import { STEPS } from '../../../builds/own/facts.js'
+import { msData, textData } from '../../parts/data.js'
 import { Said } from '../../parts/said.js'
 import { durationText, Facts, Note, Numbers, Time } from '../../parts/small.js'
-import { type ShownText, textOf } from '../blob-text.js'
 import type { SavedBytes } from '../cache-use.js'
-import { FileLink, FileText } from '../file-view.js'
+import { failureData } from '../data.js'
+import { FailureView } from '../failure-view.js'
+import { failedTestsIn, flakyTestsIn, shownActions, shownTests } from '../failures.js'
 import { type InvocationTab, linkToTab, type Seen } from '../invocation.js'
 import { cacheUseOf, tookMsOf } from '../row.js'
 import { savedWords } from './cache.js'
 
-/** Further failures are in the list of targets and in the log. */
-const MAX_SHOWN_FAILURES = 10
+/** All that failed, as JSON, with how many more there are. */
+const failuresData = async ({ details, visit, parts }: Seen): Promise<object> => {
+  if (details === undefined) return {}
+  const context = { details, visit, casOf: parts.casOf }
+  const [tests, actions] = await Promise.all([shownTests(context), shownActions(context)])
+  return {
+    failedTests: tests.map((one) => failureData(one, visit)),
+    failedTestCount: failedTestsIn(details).length,
+    failedActions: actions.map((one) => failureData(one, visit)),
+    failedActionCount: details.failures.length + details.leftOut.failures,
+    flakyTests: flakyTestsIn(details).map(({ label }) => textData(label)),
+    executions: {
+      count: details.own.executionCount,
+      failed: details.own.failedCount,
+      ...Object.fromEntries(STEPS.map((step) => [step, msData(details.own.sums[step])])),
+    },
+  }
+}
 
 /** What a reader wants first: what failed and why, then what was built and by whom. */
 export const overviewTab: InvocationTab = {
   address: '',
   title: 'Overview',
   needsEvents: false,
+  data: failuresData,
   body: async (seen) => {
     const { details, visit, parts } = seen
-    const failures = details?.failures.slice(0, MAX_SHOWN_FAILURES) ?? []
-    const texts = await Promise.all(
-      failures.map((failure) => {
-        const file = failure.stderr ?? failure.stdout
-        return file && textOf(file, visit, parts.casOf, details?.hidden ?? String)
-      }),
-    )
+    const context = details && { details, visit, casOf: parts.casOf }
+    const [tests, actions] =
+      context === undefined ? NOTHING_FAILED : await Promise.all([shownTests(context), shownActions(context)])
     const saved = await parts.saved.sum(seen.requests, parts.sourcesOf, visit.request)
     if (saved.countedHits < saved.hits) seen.goesOn()
     return (
       <>
         <Why seen={seen} />
+        {tests.length > 0 && (
+          <h2>{`Failed tests${ofAll(tests.length, details === undefined ? 0 : failedTestsIn(details).length)}`}</h2>
+        )}
+        {tests.map((test) => (
+          <FailureView of={test} visit={visit} />
+        ))}
+        {actions.length > 0 && <h2>{`Failed actions${ofAll(actions.length, failedActionsIn(seen))}`}</h2>}
+        {actions.map((failure) => (
+          <FailureView of={failure} visit={visit} />
+        ))}
+        <LeftOut seen={seen} shown={actions.length} />
+        <FlakyTests seen={seen} />
         <Counts seen={seen} saved={saved} />
         <Runners seen={seen} />
-        {failures.length > 0 && <h2>{failures.length === 1 ? 'What failed' : 'What failed first'}</h2>}
-        {failures.map((failure, at) => (
-          <FailureView failure={failure} text={texts[at]} seen={seen} />
-        ))}
-        <LeftOut seen={seen} shown={failures.length} />
-        <FailedTests seen={seen} />
         <About seen={seen} />
       </>
     )
   },
 }
+
+const NOTHING_FAILED = [[], []] as const
+
+const failedActionsIn = ({ details }: Seen): number =>
+  (details?.failures.length ?? 0) + (details?.leftOut.failures ?? 0)
+
+/** How many are shown, if not all. */
+const ofAll = (shown: number, all: number): string =>
+  shown === all ? '' : `: the first ${countText(shown)} of ${countText(all)}`
 
 const Why = ({ seen: { kept, details } }: { readonly seen: Seen }) => {
   const failure = kept?.summary.failure
@@ -78,11 +108,12 @@ const CountsOfRequests = ({ requests, saved }: { requests: Seen['requests']; sav
   )
 }
 
-const Counts = ({ seen: { kept, requests }, saved }: { readonly seen: Seen; readonly saved: SavedBytes }) => {
+const Counts = ({ seen: { kept, requests, parts }, saved }: { readonly seen: Seen; readonly saved: SavedBytes }) => {
   if (kept === undefined) return <CountsOfRequests requests={requests} saved={saved} />
   const { summary } = kept
   const { targetCount, failedTargetCount, testCount, failedTestCount, flakyTestCount, executedActions } = summary
-  const { hits, misses } = cacheUseOf(summary)
+  const { hits, misses, by } = cacheUseOf(summary, kept.isOpen ? parts.live : undefined)
+  const who = by === 'client' ? ', the client says' : ''
   const tookMs = tookMsOf(summary)
   const numbers = [
     ...(tookMs === undefined ? [] : [['took', durationText(tookMs)] as const]),
@@ -95,9 +126,9 @@ const Counts = ({ seen: { kept, requests }, saved }: { readonly seen: Seen; read
     ...(hits === undefined
       ? []
       : [
-          ['cache hits', countText(hits)] as const,
-          ['cache misses', countText(misses ?? 0)] as const,
-          ['from cache', shareText(hits, hits + (misses ?? 0))] as const,
+          [`cache hits${who}`, countText(hits)] as const,
+          [`cache misses${who}`, countText(misses ?? 0)] as const,
+          [`from cache${who}`, shareText(hits, hits + (misses ?? 0))] as const,
         ]),
     ...(saved.hits > 0 ? [[savedWords(saved), sizeText(saved.bytes)] as const] : []),
   ]
@@ -142,52 +173,8 @@ const Runners = ({ seen: { kept } }: { readonly seen: Seen }) => {
   )
 }
 
-interface FailureParts {
-  readonly failure: Failure
-  readonly text: ShownText | undefined
-  readonly seen: Seen
-}
-
-const FailureView = ({ failure, text, seen }: FailureParts) => {
-  const { label, mnemonic, exitCode, message, stdout, stderr, command } = failure
-  const files = [stderr, stdout].filter((file) => file !== undefined)
-  return (
-    <article class="bad">
-      <h3>
-        <Said text={label} /> <span class="dim">{mnemonic}</span>
-      </h3>
-      <p>
-        {`Exit code ${exitCode}. `}
-        {files.map((file) => (
-          <>
-            <FileLink file={file} visit={seen.visit} />{' '}
-          </>
-        ))}
-      </p>
-      {text !== undefined && <FileText label={`What ${label} wrote`} of={text} />}
-      {message !== undefined && (
-        <details open={text === undefined}>
-          <summary>What the tool says</summary>
-          <pre>
-            <Said text={message} max={4000} />
-          </pre>
-        </details>
-      )}
-      {command.length > 0 && (
-        <details>
-          <summary>Command</summary>
-          <pre>
-            <Said text={command.join('\n')} max={8000} />
-          </pre>
-        </details>
-      )}
-    </article>
-  )
-}
-
 const LeftOut = ({ seen, shown }: { readonly seen: Seen; readonly shown: number }) => {
-  const { details } = seen
-  const more = (details?.failures.length ?? 0) + (details?.leftOut.failures ?? 0) - shown
+  const more = failedActionsIn(seen) - shown
   if (more <= 0) return null
   return (
     <p>
@@ -199,26 +186,30 @@ const LeftOut = ({ seen, shown }: { readonly seen: Seen; readonly shown: number 
   )
 }
 
-const FailedTests = ({ seen }: { readonly seen: Seen }) => {
-  const failed = (seen.details?.tests ?? []).filter(({ status }) => status !== 'passed')
-  if (failed.length === 0) return null
+/** They passed in the end, so they stand behind what failed. */
+const FlakyTests = ({ seen }: { readonly seen: Seen }) => {
+  const flaky = seen.details === undefined ? [] : flakyTestsIn(seen.details)
+  if (flaky.length === 0) return null
   return (
     <>
-      <h2>Tests that did not pass</h2>
+      <h2>Flaky tests</h2>
+      <p>They passed, but not at once.</p>
       <ul>
-        {failed.slice(0, MAX_SHOWN_FAILURES).map(({ label, status }) => (
+        {flaky.slice(0, MAX_FLAKY).map(({ label, attempts }) => (
           <li>
-            <a href={linkToTab(seen, 'tests')}>
+            <a href={linkToTab(seen, 'tests', { label })}>
               <Said text={label} />
             </a>
-            {`: ${status}`}
+            {`: ${counted(attempts.length, 'attempt')}`}
           </li>
         ))}
       </ul>
-      {failed.length > MAX_SHOWN_FAILURES && <p>{`and ${countText(failed.length - MAX_SHOWN_FAILURES)} more`}</p>}
+      {flaky.length > MAX_FLAKY && <p>{`and ${countText(flaky.length - MAX_FLAKY)} more`}</p>}
     </>
   )
 }
+
+const MAX_FLAKY = 10
 
 const About = ({ seen }: { readonly seen: Seen }) => {
   const { id, instance, kept, details } = seen

@@ -1,9 +1,10 @@
 import { counted, countText } from '../../../base/quantities.js'
 import type { Target, TargetState } from '../../../builds/detail/details.js'
+import { textData } from '../../parts/data.js'
 import { Said } from '../../parts/said.js'
 import { Mark, Note, type Tone } from '../../parts/small.js'
-import { type Column, Pager, paged, sortedRows, Table } from '../../parts/table.js'
-import type { InvocationTab } from '../invocation.js'
+import { type Column, Pager, paged, pagedData, sortedRows, Table } from '../../parts/table.js'
+import type { InvocationTab, Seen } from '../invocation.js'
 
 const SHOWN: Readonly<Record<TargetState, { readonly tone: Tone; readonly sign: string; readonly rank: number }>> = {
   failed: { tone: 'bad', sign: '✗', rank: 0 },
@@ -42,12 +43,16 @@ export const targetsTab: InvocationTab = {
   address: 'targets',
   title: 'Targets',
   needsEvents: true,
-  body: async ({ details, visit }) => {
-    const all = details?.targets ?? []
-    const wanted = (visit.query.get('label') ?? '').trim().toLowerCase()
-    const found = wanted === '' ? all : all.filter(({ label }) => label.toLowerCase().includes(wanted))
-    const { rows, sorting } = await sortedRows(found, COLUMNS, visit, 'state')
-    const page = paged(rows, visit)
+  data: async (seen) => {
+    const { page } = await foundTargets(seen)
+    const targets = page.rows.map(({ label, kind, state, reason }) => ({
+      ...{ label: textData(label), kind: textData(kind), state, reason: textData(reason) },
+    }))
+    return { ...pagedData(page), targetList: targets }
+  },
+  body: async (seen) => {
+    const { details, visit } = seen
+    const { found, page, sorting } = await foundTargets(seen)
     const beyond = details?.leftOut.targets ?? 0
     return (
       <>
@@ -61,6 +66,15 @@ export const targetsTab: InvocationTab = {
       </>
     )
   },
+}
+
+/** The targets that the address asks for. */
+const foundTargets = async ({ details, visit }: Seen) => {
+  const all = details?.targets ?? []
+  const wanted = (visit.query.get('label') ?? '').trim().toLowerCase()
+  const found = wanted === '' ? all : all.filter(({ label }) => label.toLowerCase().includes(wanted))
+  const { rows, sorting } = await sortedRows(found, COLUMNS, visit, 'state')
+  return { found, sorting, page: paged(rows, visit) }
 }
 
 /** A form that keeps the rows whose label contains a text. */

@@ -1,10 +1,12 @@
 import { counted, countText } from '../../../base/quantities.js'
-import type { Test, TestAttempt } from '../../../builds/detail/details.js'
+import type { Test } from '../../../builds/detail/details.js'
+import { msData, textData, timeData } from '../../parts/data.js'
 import { Said } from '../../parts/said.js'
 import { Duration, durationText, Mark, Note, type Tone } from '../../parts/small.js'
-import { type Column, Pager, paged, sortedRows, Table } from '../../parts/table.js'
-import { textOf } from '../blob-text.js'
-import { FileLink, FileText } from '../file-view.js'
+import { type Column, Pager, paged, pagedData, sortedRows, Table } from '../../parts/table.js'
+import { LAST_LINES, textOf } from '../blob-text.js'
+import { attemptText } from '../failures.js'
+import { FileLink, FileText, linkOfFile } from '../file-view.js'
 import type { InvocationTab, Seen } from '../invocation.js'
 import { FilterForm } from './targets.js'
 
@@ -20,13 +22,6 @@ const Status = ({ of }: { readonly of: string }) => <Mark tone={toneOf(of)}>{`${
 const MAX_LISTED = 20
 /** Logs of failed attempts that are shown at once. */
 const MAX_LOGS = 5
-
-const attemptText = ({ shardCount }: Test, { run, shard, attempt }: TestAttempt): string =>
-  [
-    ...(run > 1 ? [`run ${run}`] : []),
-    ...(shardCount > 1 ? [`shard ${shard} of ${shardCount}`] : []),
-    `attempt ${attempt}`,
-  ].join(', ')
 
 const columnsOf = (seen: Seen): readonly Column<Test>[] => [
   {
@@ -75,18 +70,42 @@ const Attempts = ({ test, seen }: { readonly test: Test; readonly seen: Seen }) 
   )
 }
 
+/** The tests that the address asks for. */
+const foundTests = async (seen: Seen) => {
+  const { details, visit } = seen
+  const all = details?.tests ?? []
+  const wanted = (visit.query.get('label') ?? '').trim().toLowerCase()
+  const found = wanted === '' ? all : all.filter(({ label }) => label.toLowerCase().includes(wanted))
+  const columns = columnsOf(seen)
+  const { rows, sorting } = await sortedRows(found, columns, visit, 'status')
+  return { found, columns, sorting, page: paged(rows, visit) }
+}
+
+const testData = ({ label, status, tookMs, attempts }: Test): object => ({
+  label: textData(label),
+  status,
+  tookMs: msData(tookMs),
+  attempts: attempts.map((attempt) => ({
+    ...{ run: attempt.run, shard: attempt.shard, attempt: attempt.attempt, status: attempt.status },
+    tookMs: msData(attempt.tookMs),
+    startedAt: timeData(attempt.startedMs),
+    isCached: attempt.isCachedLocally || attempt.isCachedRemotely,
+    details: textData(attempt.details),
+    files: attempt.files.map(({ name, uri }) => ({ name: textData(name), uri: textData(uri) })),
+  })),
+})
+
 export const testsTab: InvocationTab = {
   address: 'tests',
   title: 'Tests',
   needsEvents: true,
+  data: async (seen) => {
+    const { page } = await foundTests(seen)
+    return { ...pagedData(page), testList: page.rows.map(testData) }
+  },
   body: async (seen) => {
     const { details, visit, parts } = seen
-    const all = details?.tests ?? []
-    const wanted = (visit.query.get('label') ?? '').trim().toLowerCase()
-    const found = wanted === '' ? all : all.filter(({ label }) => label.toLowerCase().includes(wanted))
-    const columns = columnsOf(seen)
-    const { rows, sorting } = await sortedRows(found, columns, visit, 'status')
-    const page = paged(rows, visit)
+    const { found, columns, page, sorting } = await foundTests(seen)
     const failed = page.rows.flatMap((test) =>
       test.attempts.flatMap((attempt) => {
         const file = attempt.status === 'passed' ? undefined : attempt.files.find(({ name }) => name === 'test.log')
@@ -95,8 +114,8 @@ export const testsTab: InvocationTab = {
     )
     const logs = await Promise.all(
       failed.slice(0, MAX_LOGS).map(async ({ title, file }) => ({
-        title,
-        text: await textOf(file, visit, parts.casOf, details?.hidden ?? String),
+        ...{ title, whole: linkOfFile(file, visit) },
+        text: await textOf(file, visit, parts.casOf, details?.hidden ?? String, LAST_LINES),
       })),
     )
     const beyond = details?.leftOut.tests ?? 0
@@ -110,12 +129,12 @@ export const testsTab: InvocationTab = {
         />
         <Pager of={page} visit={visit} />
         {logs.length > 0 && <h2>Logs of what did not pass</h2>}
-        {logs.map(({ title, text }) => (
+        {logs.map(({ title, text, whole }) => (
           <article>
             <h3>
               <Said text={title} />
             </h3>
-            <FileText label={`Log of ${title}`} of={text} />
+            <FileText label={`Log of ${title}`} of={text} whole={whole} />
           </article>
         ))}
         {failed.length > MAX_LOGS && (

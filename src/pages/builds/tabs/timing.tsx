@@ -1,32 +1,61 @@
 import { counted, countText } from '../../../base/quantities.js'
+import type { FileRef } from '../../../builds/detail/file-ref.js'
+import { STEPS } from '../../../builds/own/facts.js'
+import type { Visit } from '../../page.js'
+import { msData, textData } from '../../parts/data.js'
 import { Said, saidText } from '../../parts/said.js'
 import { durationText, Facts } from '../../parts/small.js'
 import { type Column, Table } from '../../parts/table.js'
+import type { CasOf } from '../blob-text.js'
 import { type Step, stepsIn } from '../critical-path.js'
-import { FileLink } from '../file-view.js'
-import type { InvocationTab } from '../invocation.js'
-import { type Profile, profileOf, type Work } from '../profile.js'
+import { executionData } from '../data.js'
+import { FileLink, linkOfFile } from '../file-view.js'
+import type { InvocationTab, Seen } from '../invocation.js'
+import { type Profile, profileOf } from '../profile.js'
+import { tookMsOf } from '../row.js'
+import { Slowest, StepLegend, slowestOf, WhereTimeWent } from './own-timing.js'
 
 const WIDTH = 1000
 const MAX_THREAD = 28
 const ROW = 22
-const MAX_LISTED = 20
 /** Of the names of threads, left of their work. */
 const NAMES = 190
 /** Below this share of the whole a bar would be thinner than half a pixel. */
 const LEAST_WIDTH = 0.5
 
+const timingData = async ({ details, visit }: Seen): Promise<object> => {
+  const { toolLogs = [], metrics } = details ?? {}
+  const path = toolLogs.find(({ name }) => name === 'critical path')?.text
+  const steps = path === undefined ? [] : stepsIn(details?.hidden(path) ?? path)
+  return {
+    wallMs: metrics?.timingMetrics?.wallTimeInMs,
+    criticalPath: steps.map(({ what, tookMs, remote }) => ({
+      what: textData(what),
+      tookMs: msData(tookMs),
+      remote: textData(remote),
+    })),
+    steps: details && Object.fromEntries(STEPS.map((step) => [step, msData(details.own.sums[step])])),
+    executionCount: details?.own.executionCount,
+    slowest: details && (await slowestOf(details.own, visit)).map(executionData),
+  }
+}
+
 export const timingTab: InvocationTab = {
   address: 'timing',
   title: 'Timing',
   needsEvents: true,
-  body: async ({ details, visit, parts }) => {
+  opensOthers: true,
+  data: timingData,
+  body: async ({ details, visit, parts, kept }) => {
     const { toolLogs = [], metrics } = details ?? {}
     const { timingMetrics: timing } = metrics ?? {}
     const path = toolLogs.find(({ name }) => name === 'critical path')?.text
     const steps = path === undefined ? [] : stepsIn(details?.hidden(path) ?? path)
-    const file = toolLogs.find(({ name }) => /profile/.test(name))
-    const profile = file === undefined ? 'The events name no profile.' : await profileOf(file, visit, parts.casOf)
+    const { file, profile } = await profileAmong(toolLogs, visit, parts.casOf)
+    const trace = typeof profile === 'string' ? undefined : linkOfFile(file, visit)
+    const slowest = details === undefined ? [] : await slowestOf(details.own, visit)
+    const { runners = {} } = kept?.summary ?? {}
+    const localCount = Object.entries(runners).reduce((sum, [name, count]) => sum + (isLocal(name) ? count : 0), 0)
     const took = (ms: number | undefined) => (ms === undefined || ms === 0 ? undefined : durationText(ms))
     return (
       <>
@@ -38,6 +67,17 @@ export const timingTab: InvocationTab = {
             ['Execution', took(timing?.executionPhaseTimeInMs)],
           ]}
         />
+        {details !== undefined && (
+          <>
+            <h2>Where the time went</h2>
+            <WhereTimeWent
+              sums={details.own.sums}
+              count={details.own.executionCount}
+              tookMs={kept && tookMsOf(kept.summary)}
+              localCount={localCount}
+            />
+          </>
+        )}
         <h2>Critical path</h2>
         {steps.length === 0 ? (
           <p class="none">The build sent none.</p>
@@ -48,11 +88,26 @@ export const timingTab: InvocationTab = {
             <Table caption={counted(steps.length, 'step')} columns={STEP_COLUMNS} rows={steps} none="" />
           </>
         )}
+        {slowest.length > 0 && (
+          <>
+            <h2>The slowest actions</h2>
+            <Slowest of={slowest} visit={visit} />
+            <StepLegend />
+          </>
+        )}
         <h2>Profile</h2>
         {typeof profile === 'string' ? (
           <p class="none">{profile}</p>
         ) : (
           <>
+            {trace !== undefined && (
+              <p>
+                <button type="button" class="copy" data-trace={trace}>
+                  Open in Perfetto
+                </button>{' '}
+                <span class="dim small">It opens ui.perfetto.dev, which gets the profile from this page.</span>
+              </p>
+            )}
             <ProfilePicture profile={profile} />
             <ul class="legend">
               {LEGEND.map((text, at) => (
@@ -68,12 +123,6 @@ export const timingTab: InvocationTab = {
               {`${counted(profile.works.length, 'piece')} of work on ${counted(profile.lanes.length, 'thread')}${profile.leftOut === 0 ? '' : `, the longest; ${countText(profile.leftOut)} shorter ones are left out`}. The whole file: `}
               {file && <FileLink file={file} visit={visit} />}
             </p>
-            <Table
-              caption={`The longest ${countText(Math.min(MAX_LISTED, profile.works.length))}`}
-              columns={WORK_COLUMNS}
-              rows={profile.works.slice(0, MAX_LISTED)}
-              none=""
-            />
           </>
         )}
         {toolLogs.length > 0 && (
@@ -95,15 +144,39 @@ export const timingTab: InvocationTab = {
 
 const STEP_COLUMNS: readonly Column<Step>[] = [
   { head: 'Took', kind: 'number', cell: ({ tookMs }) => durationText(tookMs) },
-  { head: 'Step', kind: 'name', cell: ({ what }) => <Said text={what} /> },
+  {
+    head: 'Step',
+    kind: 'name',
+    cell: ({ what, remote }) => (
+      <>
+        <Said text={what} />
+        {remote !== undefined && (
+          <span class="under">
+            <Said text={`remote: ${remote}`} max={200} />
+          </span>
+        )}
+      </>
+    ),
+  },
 ]
 
-const WORK_COLUMNS: readonly Column<Work>[] = [
-  { head: 'Took', kind: 'number', cell: ({ tookMs }) => durationText(tookMs) },
-  { head: 'Began after', kind: 'number', cell: ({ fromMs }) => durationText(fromMs) },
-  { head: 'What', kind: 'name', cell: ({ name }) => <Said text={name} /> },
-  { head: 'Kind', kind: 'text', cell: ({ kind }) => <Said text={kind} /> },
-]
+/** Runners of the client itself. */
+const isLocal = (name: string): boolean => name !== 'total' && name !== 'internal' && !/remote|cache hit/.test(name)
+
+/** By its usual name, else by its content: `--profile` may name any file. */
+const profileAmong = async (logs: readonly FileRef[], visit: Visit, casOf: CasOf) => {
+  const named = logs.filter(({ name }) => /profile/.test(name))
+  const others = logs.filter(({ name }) => !/profile/.test(name) && /\.(gz|json|prof)$/.test(name))
+  let found: { file: FileRef; profile: Profile | string } | undefined
+  for (const file of [...named, ...others].slice(0, MAX_PROFILES)) {
+    const profile = await profileOf(file, visit, casOf)
+    if (typeof profile !== 'string') return { file, profile }
+    found ??= { file, profile }
+  }
+  return found ?? { file: undefined, profile: 'The events name no profile.' }
+}
+
+const MAX_PROFILES = 4
 
 /** Bars one behind the other: each step begins where the one before it ended. */
 const PathPicture = ({ steps }: { readonly steps: readonly Step[] }) => {

@@ -1,0 +1,181 @@
+import { counted, countText } from '../../base/quantities.js'
+import type { FailedCase } from '../../builds/detail/test-report.js'
+import { STEPS } from '../../builds/own/facts.js'
+import type { OwnExecution } from '../../builds/own/record.js'
+import { Digest } from '../../reapi/digest.js'
+import { addressOf } from '../actions/address.js'
+import { actionCommand } from '../actions/reproduce.js'
+import type { Visit } from '../page.js'
+import { Copyable } from '../parts/copyable.js'
+import { Said } from '../parts/said.js'
+import { durationText } from '../parts/small.js'
+import type { ShownFailure } from './failures.js'
+import { FileLink, FileText, linkOfFile } from './file-view.js'
+import type { Exit } from './joined.js'
+
+/** Further cases are counted. */
+const MAX_CASES = 10
+
+/** One failure: what, how it ended, its failed cases, the end of its log, and how to run it again. */
+export const FailureView = ({ of, visit }: { readonly of: ShownFailure; readonly visit: Visit }) => {
+  const { label, mnemonic, attempt, exit, execution, log, logFile, message, words } = of
+  const page = execution && pageOf(execution, visit)
+  return (
+    <article class="bad">
+      <h3>
+        <Said text={label} /> <span class="dim">{[mnemonic, attempt].filter(Boolean).join(', ')}</span>
+      </h3>
+      <p>
+        <ExitWords of={exit} />
+        <Where of={execution} />
+      </p>
+      <Cases of={of} />
+      {log !== undefined && <FileText label={`What ${label} wrote`} of={log} whole={linkOfFile(logFile, visit)} />}
+      {message !== undefined && (
+        <details open={log === undefined || log.why !== undefined}>
+          <summary>Message of the tool</summary>
+          <pre>
+            <Said text={message} max={4000} />
+          </pre>
+        </details>
+      )}
+      <Reproduce of={of} page={page} visit={visit} />
+      <p class="small">
+        {page !== undefined && (
+          <>
+            <a href={page}>The action</a>{' '}
+          </>
+        )}
+        {of.files.map((file) => (
+          <>
+            <FileLink file={file} visit={visit} />{' '}
+          </>
+        ))}
+      </p>
+      {words.length > 0 && (
+        <details>
+          <summary>Command line</summary>
+          <pre>
+            <Said text={words.join('\n')} max={8000} />
+          </pre>
+        </details>
+      )}
+    </article>
+  )
+}
+
+/** The exit of a command. What only the client says is marked. */
+export const ExitWords = ({ of: { code, by, reason } }: { readonly of: Exit }) => {
+  const words = [...(code === undefined ? [] : [`exit code ${code}`]), ...(reason === undefined ? [] : [reason])]
+  if (words.length === 0) return <>The exit code is not known. </>
+  const text = words.join(': ')
+  return (
+    <>
+      <b>
+        <Said text={`${text[0]?.toUpperCase()}${text.slice(1)}`} max={1000} />
+      </b>
+      {by === 'client' && (
+        <span class="dim" title="The action did not run here, so only the client knows">
+          {' as the client says'}
+        </span>
+      )}
+      .{' '}
+    </>
+  )
+}
+
+const STEP_WORDS: Readonly<Record<(typeof STEPS)[number], string>> = {
+  queueMs: 'waited',
+  fetchMs: 'got its inputs in',
+  runMs: 'ran',
+  uploadMs: 'uploaded in',
+}
+
+/** Where an execution ran and where its time went. */
+const Where = ({ of }: { readonly of: OwnExecution | undefined }) => {
+  if (of === undefined) return null
+  const steps = STEPS.flatMap((step) => {
+    const ms = of[step]
+    return ms === undefined || (ms < 10 && step !== 'runMs') ? [] : [`${STEP_WORDS[step]} ${durationText(ms)}`]
+  })
+  const words = [...(of.worker === '' ? [] : [`worker ${of.worker}`]), ...steps]
+  return words.length === 0 ? null : (
+    <span class="dim">
+      <Said text={words.join(', ')} />
+    </span>
+  )
+}
+
+const Cases = ({ of: { cases, report } }: { readonly of: ShownFailure }) => {
+  if (report === undefined || cases.length === 0) return null
+  const { caseCount, failedCount, stopped } = report
+  const more = Math.max(0, failedCount - Math.min(cases.length, MAX_CASES))
+  return (
+    <>
+      <ul class="cases">
+        {cases.slice(0, MAX_CASES).map((one) => (
+          <Case of={one} />
+        ))}
+      </ul>
+      <p class="dim small">
+        {`${countText(failedCount)} of ${counted(caseCount, 'case')} failed${more > 0 ? `; ${countText(more)} more are in test.xml` : ''}.`}
+        {stopped !== undefined && <Said text={` The report was not read to its end: ${stopped}.`} />}
+      </p>
+    </>
+  )
+}
+
+const MAX_MESSAGE = 1500
+
+const Case = ({ of: { name, suite, tookMs, message, file, line } }: { readonly of: FailedCase }) => (
+  <li>
+    <b>
+      <Said text={[suite, name].filter(Boolean).join('.')} />
+    </b>
+    <span class="dim">
+      <Said
+        text={[
+          ...(file === undefined ? [] : [` ${file}${line === undefined ? '' : `:${line}`}`]),
+          ...(tookMs === undefined ? [] : [` ${durationText(tookMs)}`]),
+        ].join('')}
+      />
+    </span>
+    {message !== '' && (
+      <pre>
+        <Said text={message} max={MAX_MESSAGE} />
+      </pre>
+    )}
+  </li>
+)
+
+const Reproduce = ({
+  of: { command, label },
+  page,
+  visit,
+}: {
+  readonly of: ShownFailure
+  readonly page: string | undefined
+  readonly visit: Visit
+}) => {
+  const remote = page && actionCommand(`${visit.origin}${page}`)
+  const lines = [
+    ...(command === undefined ? [] : [{ name: 'run the test here', text: command }]),
+    ...(remote === undefined ? [] : [{ name: 'run the same action again', text: remote }]),
+  ]
+  return (
+    <>
+      {lines.map(({ name, text }) => (
+        <Copyable label={`${name}: ${label}`} text={text} />
+      ))}
+    </>
+  )
+}
+
+/** The link to the page of the action that an execution ran. */
+export const pageOf = (
+  { action, instance }: Pick<OwnExecution, 'action' | 'instance'>,
+  visit: Visit,
+): string | undefined => {
+  const digest = visit.may('read_cas', instance) ? Digest.ofKey(action) : undefined
+  return digest && visit.to(addressOf(instance, 'action', digest))
+}

@@ -1,0 +1,234 @@
+/** What a server knows of a build itself goes before what the client says. */
+import t, { type Test } from 'tap'
+import { codec } from '../../src/proto/codec.js'
+import { REQUEST_METADATA } from '../../src/proto/request-metadata.js'
+import { timestampOf } from '../../src/proto/time.js'
+import { Digest } from '../../src/reapi/digest.js'
+import { digestFunctions } from '../../src/reapi/digest-function.js'
+import { bazel, LAST } from '../builds/harness.js'
+import { withHeaders } from '../security/server.js'
+import { EXECUTION, FakeWorker, Reader } from '../service/execution-harness.js'
+import { Uploader } from './actions/fixture.js'
+import { type PagesOptions, type PagesServer, startPages } from './harness.js'
+
+const BES = 'google.devtools.build.v1.PublishBuildEvent'
+const metadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
+
+interface Step {
+  readonly name: string
+  readonly target?: string
+  readonly mnemonic?: string
+  readonly output?: string
+  readonly environment?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly instance?: string
+}
+
+/** A build whose events come in while its actions run. */
+class RunningBuild {
+  readonly server: PagesServer
+  readonly id: string
+  readonly #stream
+  readonly #instance: string
+  #number = 0
+
+  constructor(server: PagesServer, id: string, instance = 'main', headers: Readonly<Record<string, string>> = {}) {
+    this.server = server
+    this.id = id
+    this.#instance = instance
+    this.#stream = server.client.bidi(`${BES}/PublishBuildToolEventStream`, { metadata: withHeaders(headers) })
+    this.#stream.on('error', () => {})
+  }
+
+  async publish(event: Buffer): Promise<void> {
+    this.#number += 1
+    const acknowledged = new Promise((resolve) => this.#stream.once('data', resolve))
+    const streamId = { buildId: 'b', invocationId: this.id, component: 3 }
+    this.#stream.write({
+      projectId: this.#instance,
+      orderedBuildEvent: {
+        streamId,
+        sequenceNumber: this.#number,
+        event: codec('google.devtools.build.v1.BuildEvent').decode(event),
+      },
+    })
+    await acknowledged
+  }
+
+  async end(): Promise<void> {
+    await this.publish(LAST)
+    const ended = new Promise((resolve) => this.#stream.once('end', resolve))
+    this.#stream.end()
+    await ended
+  }
+
+  /** Asks for an execution. Resolves with the state that it is in first; the reader gets the rest. */
+  async execute(step: Step) {
+    const { name, target = '//:t', mnemonic = 'Genrule', output = name, environment = {}, headers = {} } = step
+    const { client } = this.server
+    const instanceName = step.instance ?? 'main'
+    const digest = await new Uploader(client, instanceName, headers).action({
+      arguments: [name],
+      outputPaths: [output],
+      environmentVariables: Object.entries(environment).map(([variable, value]) => ({ name: variable, value })),
+    })
+    const metadata = withHeaders(headers)
+    const facts = { toolInvocationId: this.id, targetId: target, actionMnemonic: mnemonic }
+    metadata.set(REQUEST_METADATA, metadataCodec.encode(facts))
+    const request = { instanceName, actionDigest: digest.toMessage(), skipCacheLookup: true }
+    const reader = new Reader(client.serverStream(`${EXECUTION}/Execute`, request, { metadata }))
+    await reader.next()
+    return { digest, reader }
+  }
+}
+
+const failedAction = (label: string, output: string, message = 'x failed') =>
+  bazel({
+    id: { actionCompleted: { label, primaryOutput: output } },
+    action: { success: false, exitCode: 1, type: 'Genrule', failureDetail: { message } },
+  })
+
+const times = (fromMs: number) => {
+  const at = (ms: number) => timestampOf(fromMs + ms)
+  return {
+    worker: 'w1',
+    queuedTimestamp: at(0),
+    workerStartTimestamp: at(100),
+    inputFetchStartTimestamp: at(100),
+    inputFetchCompletedTimestamp: at(150),
+    executionStartTimestamp: at(150),
+    executionCompletedTimestamp: at(2150),
+    outputUploadStartTimestamp: at(2150),
+    outputUploadCompletedTimestamp: at(2450),
+  }
+}
+
+interface Answer {
+  readonly failedActions: readonly {
+    readonly label: string
+    readonly exitCode?: number
+    readonly exitSaidBy?: string
+    readonly reason?: string
+    readonly execution?: Record<string, unknown>
+  }[]
+  readonly cache?: object
+  readonly executions: object
+}
+
+const answerOf = async (server: PagesServer, id: string, headers: Readonly<Record<string, string>> = {}) =>
+  JSON.parse((await server.get(`/invocation/${id}.json`, headers)).text) as Answer
+
+const start = async (t: Test, options: PagesOptions = {}) => {
+  const server = await startPages(t, options)
+  return { server, build: new RunningBuild(server, 'b-1') }
+}
+
+t.test('the exit code, the worker and the times of a failed action are those that the server saw', async (t) => {
+  const { server, build } = await start(t)
+  await build.publish(bazel({ started: { command: 'build' } }))
+  const worker = await new FakeWorker(server.client, server.clock).hello({ maxInflightAttempts: 1 })
+  for (const [name, exitCode] of [
+    ['one.txt', 3],
+    ['two.txt', 137],
+  ] as const) {
+    const { reader } = await build.execute({ name })
+    worker.report(await worker.start(), {
+      executeResponse: { result: { exitCode, executionMetadata: times(1_700_000_000_000) } },
+    })
+    await reader.until(({ done }) => done)
+  }
+  await build.publish(failedAction('//:t', 'bazel-out/bin/two.txt'))
+  await build.publish(failedAction('//:t', 'bazel-out/bin/one.txt'))
+  await build.publish(
+    failedAction('//:local', 'bazel-out/bin/local.txt', 'Executing genrule failed: (Exit 9): bash failed'),
+  )
+  await build.end()
+  const { failedActions, executions } = await answerOf(server, 'b-1')
+  t.match(failedActions, [
+    { label: '//:t', exitCode: 137, exitSaidBy: 'server', reason: /SIGKILL/ },
+    {
+      ...{ label: '//:t', exitCode: 3, exitSaidBy: 'server' },
+      execution: { worker: 'w1', queueMs: 100, fetchMs: 50, runMs: 2000, uploadMs: 300, action: String },
+    },
+    { label: '//:local', exitCode: 9, exitSaidBy: 'client' },
+  ])
+  t.match(executions, { count: 2, failed: 2, runMs: 4000 })
+  const { text } = await server.get('/invocation/b-1')
+  t.match(text, /Exit code 137: ended by SIGKILL/)
+  t.match(text, /Exit code 9.*as the client says/s)
+})
+
+t.test('an action that no worker could run says so, and not an exit code', async (t) => {
+  const { server, build } = await start(t)
+  await build.publish(bazel({ started: { command: 'build' } }))
+  const worker = await new FakeWorker(server.client, server.clock).hello({ maxInflightAttempts: 1 })
+  const { reader } = await build.execute({ name: 'late.txt' })
+  worker.report(await worker.start(), {
+    executeResponse: { status: { code: 4, message: 'the command ran longer than 5 s' }, result: { exitCode: 0 } },
+  })
+  await reader.until(({ done }) => done)
+  await build.publish(failedAction('//:t', 'bazel-out/bin/late.txt'))
+  await build.end()
+  const { failedActions } = await answerOf(server, 'b-1')
+  t.match(failedActions, [{ exitSaidBy: 'server', reason: 'timed out: the command ran longer than 5 s' }])
+  t.equal(failedActions[0]?.exitCode, undefined)
+})
+
+t.test('hits and misses are those that the server counted, and stay so after a new start', async (t) => {
+  const { server, build } = await start(t)
+  await build.publish(bazel({ started: { command: 'build' } }))
+  const uploader = new Uploader(server.client, 'main')
+  const asked = { toolInvocationId: 'b-1', targetId: '//:t' }
+  const digest = await uploader.action({ arguments: ['a'], outputPaths: ['a'] })
+  t.notOk(await uploader.ask(digest, asked))
+  const live = await answerOf(server, 'b-1')
+  t.match(live.cache, { hits: 0, misses: 1, countedBy: 'server' }, 'while it runs')
+  await uploader.write(digest, {}, asked)
+  for (let count = 0; count < 3; count++) t.ok(await uploader.ask(digest, asked))
+  const runnerCount = [{ name: 'remote cache hit', count: 77 }]
+  await build.publish(bazel({ buildMetrics: { actionSummary: { runnerCount } } }))
+  await build.publish(bazel({ finished: { exitCode: { code: 0, name: 'SUCCESS' } } }))
+  await build.end()
+  t.match((await answerOf(server, 'b-1')).cache, { hits: 3, misses: 1, countedBy: 'server' })
+  const list = JSON.parse((await server.get('/builds.json')).text)
+  t.match(list.builds, [{ id: 'b-1', cache: { hits: 3, misses: 1, countedBy: 'server' } }])
+})
+
+t.test('a caller of another instance that names the build adds nothing to it', async (t) => {
+  const sha256 = (text: string) => Digest.of(Buffer.from(text), digestFunctions.SHA256).hash
+  const names = ['ann', 'bob', 'worker']
+  const security = {
+    identity: { tokens: names.map((name) => ({ name, sha256: sha256(`token-of-${name}`) })) },
+    access: [
+      { names: ['ann'], may: ['read_ac', 'write_ac', 'read_cas', 'write_cas', 'execute'], instances: ['main'] },
+      { names: ['bob'], may: ['read_ac', 'write_ac', 'read_cas', 'write_cas', 'execute'], instances: ['other'] },
+      { names: ['worker'], may: ['work'] },
+    ],
+  }
+  const server = await startPages(t, { security })
+  const as = (name: string) => ({ authorization: `Bearer token-of-${name}` })
+  const build = new RunningBuild(server, 'b-1', 'main', as('ann'))
+  await build.publish(bazel({ started: { command: 'build' } }))
+  const worker = await new FakeWorker(server.client, server.clock, withHeaders(as('worker'))).hello({
+    maxInflightAttempts: 1,
+  })
+  for (const [name, instance] of [
+    ['bob', 'other'],
+    ['ann', 'main'],
+  ] as const) {
+    const { reader } = await build.execute({ name, instance, headers: as(name) })
+    worker.report(await worker.start(), { executeResponse: { result: { exitCode: name === 'bob' ? 66 : 3 } } })
+    await reader.until(({ done }) => done)
+  }
+  await build.publish(failedAction('//:t', 'bazel-out/bin/ann'))
+  await build.end()
+  const { failedActions, executions } = await answerOf(server, 'b-1', as('ann'))
+  t.match(executions, { count: 1, failed: 1 })
+  t.match(failedActions, [{ exitCode: 3 }])
+  const seen = (await server.get('/invocation/b-1.json', as('bob'))).text
+  t.match(JSON.parse(seen), { outcome: 'cache only', instance: 'other' }, 'bob sees what he did himself')
+  t.notMatch(seen, /ann|"exitCode"/)
+  const { answer } = await server.get('/invocation/b-1.json?instance=main', as('bob'))
+  t.equal(answer.status, 404)
+  t.match(answer.headers.get('content-type'), 'application/json')
+})
