@@ -9,8 +9,8 @@ import type { ShownText } from './blob-text.js'
 import { pageOf } from './failure-view.js'
 import type { ShownFailure } from './failures.js'
 import { linkOfFile } from './file-view.js'
-import type { Seen } from './invocation.js'
 import { type BuildRow, cacheUseOf, tookMsOf } from './row.js'
+import type { Seen } from './seen.js'
 
 /** The pages of builds as JSON. */
 
