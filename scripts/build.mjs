@@ -4,6 +4,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundledLibraries, LICENSES } from './bundled.mjs'
 import { installBuild } from './install.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -19,6 +20,7 @@ const PROGRAMS = [
 
 installBuild()
 const { build } = createRequire(new URL('build/', import.meta.url))('esbuild')
+const libraries = bundledLibraries()
 
 const { metafile } = await build({
   absWorkingDir: root,
@@ -28,8 +30,9 @@ const { metafile } = await build({
   chunkNames: 'parts/[name]-[hash]',
   bundle: true,
   splitting: true,
-  // Installed with the package, by the versions in its manifest.
-  packages: 'external',
+  plugins: [libraries.plugin],
+  // The modules of libraries, which leave out what nobody imports.
+  mainFields: ['module', 'main'],
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
@@ -40,12 +43,18 @@ const { metafile } = await build({
   metafile: true,
   logLevel: 'warning',
 })
-// What an older build left behind would be packed.
+libraries.finish(metafile, 'dist')
+/** What the programs load. Libraries have parts that nobody loads. */
+const used = new Set(PROGRAMS.map((path) => `dist/${path.replace(/ts$/, 'js')}`))
+for (const path of used)
+  for (const { path: imported, external } of metafile.outputs[path].imports) if (!external) used.add(imported)
+// What nobody loads, or an older build left behind, would be packed.
 const filesIn = (folder) =>
   existsSync(join(root, folder))
     ? readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())
         .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     : []
-const built = new Set(Object.keys(metafile.outputs).map((path) => join(root, path)))
+const built = new Set([...used].flatMap((path) => [join(root, path), join(root, `${path}.map`)]))
+built.add(join(root, 'dist', LICENSES))
 for (const path of filesIn('dist')) if (!built.has(path)) rmSync(path)

@@ -29,6 +29,7 @@ const PROGRAMS: Readonly<Record<string, Started>> = {
   'conformance/record/main.ts': { args: ['--help'], says: /exit code/ },
   'conformance/report/write-table.ts': { args: ['--help'], says: /^/ },
   'scripts/package/main.mjs': { says: /usage/ },
+  'scripts/package/manifest.mjs': { says: /usage/ },
   'scripts/generate.mjs': { args: ['--check'], says: /^/ },
   'scripts/release.mjs': { says: /usage/ },
   'scripts/test.mjs': { args: ['test/base/quantities.test.ts'], says: /^ok/m },

@@ -35,7 +35,7 @@ Description: build cache and remote execution server
 
 const copyright = (licence) => `remexec: Apache License 2.0, below.
 Node: ${LIBRARY}/licenses/node/LICENSE
-Libraries: the LICENSE file of each folder in ${LIBRARY}/node_modules
+Libraries: ${LIBRARY}/dist/licenses.txt, and the LICENSE file of each folder in ${LIBRARY}/node_modules
 
 ${licence}`
 

@@ -1,19 +1,10 @@
 // The folder of a package that needs nothing but glibc: what `npm pack` packs, Node, and all dependencies, the optional ones too.
 import { createHash } from 'node:crypto'
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { run } from '../install.mjs'
+import { writeManifest } from './manifest.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -55,24 +46,15 @@ const addNode = (work, tree, cpu) => {
 
 /** By the lock file, for the processor; what only serves compilers and debuggers is left out. */
 const addDependencies = (work, tree, cpu) => {
-  const {
-    devDependencies: _,
-    peerDependencies,
-    dependencies,
-    ...rest
-  } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const manifest = { ...rest, dependencies: { ...dependencies, ...peerDependencies } }
   const folder = join(work, 'dependencies')
-  mkdirSync(join(folder, 'conformance'), { recursive: true })
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
-  for (const path of ['package-lock.json', 'conformance/package.json']) cpSync(join(root, path), join(folder, path))
+  writeManifest(folder, { isFull: true })
   const target = ['--os=linux', `--cpu=${cpu}`, '--libc=glibc']
   run('npm', ['install', '--no-save', '--ignore-scripts', ...QUIET, ...target], folder)
   renameSync(join(folder, 'node_modules'), join(tree, 'node_modules'))
 }
 
 const NOT_RUN = /(?<!^(licen[cs]e|notice|copying).*)\.(map|ts|mts|cts|md|markdown)$/i
-const LEFT_OUT = new Set(['.bin', '.package-lock.json', 'remexec-conformance', '@types'])
+const LEFT_OUT = new Set(['.bin', '.package-lock.json', '@types'])
 
 const prune = (folder) => {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
