@@ -1,4 +1,4 @@
-// What scripts of package.json need on a fresh clone: dependencies, then a build. `serve` (`npm start`): what serving needs. `tools`: all
+// What scripts of package.json need on a fresh clone: dependencies, then a build. `serve` (`npm start`, `npm run build`): what serving needs. `tools`: all
 // dependencies and no build. Without a word: all of them, a build, and the modules that tests and benches import.
 import { installAll, installServed, run } from './install.mjs'
 
