@@ -1,10 +1,11 @@
-/** The files that a release gives to download, for both processors: one that unpacks itself, and a Debian package. */
-import { chmod, cp, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+/** The files that a release gives to download for x64: one that unpacks itself, and a Debian package. */
+import { chmod, cp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { start } from './cli/program.js'
 import { type Outcome, run } from './clients/process.js'
-import { root, scratchFolder } from './clients/scratch.js'
+import { scratchFolder } from './clients/scratch.js'
+import { buildFiles, checkContents } from './package-files.js'
 
 // For changes in: scripts/package, scripts/build.mjs, deploy, package.json, package-lock.json, src/cli.ts
 
@@ -16,10 +17,6 @@ if (process.arch !== 'x64') {
 }
 
 const folder = await scratchFolder(t)
-const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
-const single = (cpu: string): string => join(folder, `remexec-${version}-linux-${cpu}`)
-const deb = (architecture: string): string => join(folder, `remexec_${version}_${architecture}.deb`)
-
 /** As a machine without Node starts it: no variable but these. */
 const bare = (variables: Readonly<Record<string, string>>, ...command: readonly string[]): string[] => [
   '/usr/bin/env',
@@ -32,22 +29,15 @@ const runBare = (variables: Readonly<Record<string, string>>, ...command: readon
   return run(program, args, folder, {})
 }
 
+const files = await buildFiles(t, folder, 'x64')
+const { version, single, deb } = files
 const VERSION = { code: 0, output: `remexec ${version}\n` }
-
-await t.test('both are built for both processors', async (t) => {
-  // Not by `npm run package`: building anew would pull dist/ away from tests that run beside this one.
-  for (const cpu of ['x64', 'arm64']) {
-    const building = start(t, [process.execPath, 'scripts/package/main.mjs', folder, cpu])
-    t.match(await building.ended, { code: 0 }, cpu)
-    t.comment(building.said())
-  }
-})
 
 await t.test('the single file runs without Node and without a PATH, and serves until SIGTERM', async (t) => {
   const variables = { HOME: join(folder, 'home'), PATH: '' }
-  t.same(await runBare(variables, single('x64'), '--version'), VERSION)
+  t.same(await runBare(variables, single, '--version'), VERSION)
   const data = { REMEXEC_DATA: join(folder, 'data'), REMEXEC_PORT: '0', REMEXEC_LOG_FORMAT: 'text' }
-  const server = start(t, bare({ ...variables, ...data }, single('x64')))
+  const server = start(t, bare({ ...variables, ...data }, single))
   const [, page = ''] = await server.hears(/ {2}page +(http:\S+)/)
   t.equal((await fetch(page)).status, 200)
   server.child.kill('SIGTERM')
@@ -56,14 +46,14 @@ await t.test('the single file runs without Node and without a PATH, and serves u
 
 /** The one program that was unpacked below a cache folder. */
 const unpackedIn = async (t: Test, cache: string): Promise<string> => {
-  const names = (await readdir(join(cache, 'remexec-program'))).filter((name) => name !== 'lock')
+  const names = (await readdir(join(cache, 'remexec-program'))).filter((name) => !['lock', 'code'].includes(name))
   t.equal(names.length, 1, `nothing is left beside it: ${names}`)
   return join(cache, 'remexec-program', names[0] ?? '')
 }
 
 await t.test('four first starts at once unpack it, and each of them runs', async (t) => {
   const cache = join(folder, 'four')
-  const starts = [1, 2, 3, 4].map(() => runBare({ XDG_CACHE_HOME: cache }, single('x64'), '--version'))
+  const starts = [1, 2, 3, 4].map(() => runBare({ XDG_CACHE_HOME: cache }, single, '--version'))
   for (const outcome of await Promise.all(starts)) t.same(outcome, VERSION)
   const program = await unpackedIn(t, cache)
   const writable = await run('find', [join(cache, 'remexec-program'), '-perm', '/022'], folder, process.env)
@@ -85,62 +75,24 @@ await t.test('four first starts at once unpack it, and each of them runs', async
     await damage()
     // What a killed start left is no damage: the next one that unpacks removes it.
     if (what.includes('killed')) await rm(join(program, 'package.json'))
-    t.same(await runBare({ XDG_CACHE_HOME: cache }, single('x64'), '--version'), VERSION, what)
+    t.same(await runBare({ XDG_CACHE_HOME: cache }, single, '--version'), VERSION, what)
     t.equal(await unpackedIn(t, cache), program)
   }
 })
 
 await t.test('without a safe place, or damaged itself, it says so and runs nothing', async (t) => {
-  t.match(await runBare({}, single('x64'), '--version'), { code: 1, output: /set HOME or XDG_CACHE_HOME/ })
+  t.match(await runBare({}, single, '--version'), { code: 1, output: /set HOME or XDG_CACHE_HOME/ })
   const open = join(folder, 'open')
   await runBare({}, '/bin/mkdir', '-p', '-m', '777', `${open}/remexec-program`)
-  t.match(await runBare({ XDG_CACHE_HOME: open }, single('x64'), '--version'), { code: 1, output: /is not safe/ })
+  t.match(await runBare({ XDG_CACHE_HOME: open }, single, '--version'), { code: 1, output: /is not safe/ })
   const part = join(folder, 'part')
-  await cp(single('x64'), part)
+  await cp(single, part)
   await truncate(part, 40_000_000)
   const cache = { XDG_CACHE_HOME: join(folder, 'of-part') }
   t.match(await runBare(cache, part, '--version'), { code: 1, output: /is damaged: download it again/ })
-  t.match(await runBare(cache, single('arm64'), '--version'), { code: 1, output: /is for arm64/ })
 })
 
-/** What the header of an ELF file says about the processor. */
-const MACHINES: Readonly<Record<string, number>> = { x64: 0x3e, arm64: 0xb7 }
-const machineOf = async (path: string): Promise<number> => {
-  const file = await open(path)
-  const { buffer } = await file.read(Buffer.alloc(20), 0, 20, 0)
-  await file.close()
-  return buffer.readUInt16LE(18)
-}
-
-const isOf = async (t: Test, cpu: string, tree: string): Promise<void> => {
-  const paths = await readdir(tree, { recursive: true })
-  const native = paths.filter((path) => path === 'bin/node' || path.endsWith('.node'))
-  t.ok(native.length >= 3, `${native}`)
-  for (const path of native) t.equal(await machineOf(join(tree, path)), MACHINES[cpu], path)
-  for (const name of ['@aws-sdk/client-s3', 'mongodb', 'koffi', 'lz4-napi', 'undici'])
-    t.ok(paths.includes(join('node_modules', name, 'package.json')), name)
-  for (const name of ['tap', 'typescript', 'remexec-conformance', '@types'])
-    t.notOk(paths.includes(join('node_modules', name)), name)
-}
-
-for (const [cpu, architecture] of [
-  ['x64', 'amd64'],
-  ['arm64', 'arm64'],
-] as const) {
-  await t.test(`both files for ${cpu} have its Node and its native modules`, async (t) => {
-    const tree = join(folder, `tree-${cpu}`)
-    const script =
-      'mkdir "$2" && tail -c +"$(grep -aom1 "tail -c +[0-9]*" "$1" | tr -dc 0-9)" "$1" | tar -xzf - -C "$2"'
-    t.same(await run('sh', ['-ec', script, '-', single(cpu), tree], folder, process.env), { code: 0, output: '' })
-    await isOf(t, cpu, tree)
-    const content = join(folder, `deb-${cpu}`)
-    t.equal((await run('dpkg-deb', ['-R', deb(architecture), content], folder, process.env)).code, 0)
-    await isOf(t, cpu, join(content, 'usr/lib/remexec'))
-    const { output } = await run('dpkg-deb', ['-f', deb(architecture), 'Architecture', 'Version'], folder, process.env)
-    t.equal(output, `Architecture: ${architecture}\nVersion: ${version}\n`)
-    t.equal(await readFile(join(content, 'DEBIAN/conffiles'), 'utf8'), '/etc/remexec/remexec.json5\n')
-  })
-}
+await t.test('both files have Node and the native modules of x64', (t) => checkContents(t, folder, 'x64', files))
 
 const debian = process.env['REMEXEC_TEST_DEBIAN']
 const lacks = (process.getuid?.() !== 0 || debian === undefined) && 'needs root and a Debian archive'
@@ -153,7 +105,7 @@ await t.test(
     await runBare({}, '/bin/mkdir', system)
     await runBare({}, '/bin/tar', '-xf', debian ?? '', '-C', system)
     await chmod(system, 0o755)
-    await cp(deb('amd64'), join(system, 'remexec.deb'))
+    await cp(deb, join(system, 'remexec.deb'))
     const path = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root' }
     const inside = (...command: readonly string[]) => runBare(path, '/usr/sbin/chroot', system, ...command)
     const installed = await inside('dpkg', '--install', '/remexec.deb')

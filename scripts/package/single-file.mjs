@@ -34,7 +34,7 @@ const listingOf = (tree) => {
 const archiveOf = (tree) =>
   execFileSync(
     'sh',
-    ['-ec', 'tar -C "$1" --sort=name --owner=0 --group=0 --numeric-owner -cf - . | gzip -n9', '-', tree],
+    ['-ec', 'tar -C "$1" --sort=name --owner=0 --group=0 --numeric-owner -cf - . | gzip -n6', '-', tree],
     {
       maxBuffer: 1 << 30,
     },
