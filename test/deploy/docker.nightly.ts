@@ -7,8 +7,9 @@ import { type Outcome, run } from '../clients/process.js'
 import { findClient } from '../clients/recipe/recipe.js'
 import { root, scratchFolder } from '../clients/scratch.js'
 import { found, untilSo } from '../until.js'
+import { useCompany, withoutCompany } from './company-compose.js'
 
-// For changes in: deploy/Containerfile, deploy/compose.yaml, .dockerignore, package-lock.json, src/process/stop-signals.ts
+// For changes in: deploy/Containerfile, deploy/compose.yaml, deploy/recipes/company, .dockerignore, package-lock.json, src/process/stop-signals.ts
 
 t.setTimeout(1_200_000)
 
@@ -43,6 +44,10 @@ t.teardown(async () => {
   for (const id of output.split('\n').filter(Boolean)) await asks('rm', '--force', id)
   engine.child.kill('SIGTERM')
   await engine.ended
+  // The namespace of the host's network stays mounted.
+  const mounts = (await readFile('/proc/mounts', 'utf8')).split('\n').map((line) => line.split(' ')[1] ?? '')
+  for (const path of mounts.filter((path) => path.startsWith(`${folder}/`)).reverse())
+    await run('umount', [path], root, process.env)
 })
 await engine.hears(/API listen on/)
 
@@ -159,3 +164,12 @@ await t.test('compose starts the service of deploy/, and takes it down', { skip:
   await untilSo(async () => (await asks('ps', '--all', '--quiet', '--filter=name=compose')).output === '')
   t.match(await asks('volume', 'ls', '--quiet'), { output: /_data$/m }, 'the data stays')
 })
+
+await t.test(
+  'compose starts the recipe company, and clients with tokens use it',
+  { skip: noCompose || withoutCompany },
+  (t) =>
+    useCompany(t, (file, variables, ...args) =>
+      run(compose ?? '', ['--file', file, ...args], root, { ...env, ...variables }),
+    ),
+)

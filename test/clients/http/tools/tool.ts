@@ -24,8 +24,8 @@ export interface Workspace {
   readonly command: Command
   /** Removes everything that this machine knows of earlier builds. */
   forget(): Promise<void>
-  /** Builds as a machine that has built nothing yet, with the cache at `url`. */
-  build(url: string): Promise<Outcome>
+  /** Builds as a machine that has built nothing yet, with the cache at `url`. `settings`: variables of the tool. */
+  build(url: string, settings?: NodeJS.ProcessEnv): Promise<Outcome>
   /** What the build made. */
   readonly made: string
   /** The tool's own word for a remote hit, if its output has one. */

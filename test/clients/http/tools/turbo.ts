@@ -26,13 +26,14 @@ export const turbo: Tool = {
     return {
       ...{ cwd: work, env, forget, command: { name: 'turbo', program, args } },
       made: join(work, 'app/dist/out.txt'),
-      build: async (url) => {
+      build: async (url, settings = {}) => {
         await forget()
         return run(program, [...args, 'run', 'build'], work, {
           ...env,
           TURBO_API: url,
           TURBO_TOKEN: 'token',
           TURBO_TEAM: 'team',
+          ...settings,
         })
       },
       saysRemote: /1 cached, 1 total/,
