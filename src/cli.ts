@@ -10,6 +10,7 @@ import { type Arguments, type Console, type OptionTypes, UsageError } from './co
 import { commandNamed, isCommand, meantCommand, ownerOf, usage, usageOf } from './command/commands.js'
 import { ConfigError } from './config/problem.js'
 import { KnownSecrets } from './log/secrets.js'
+import { keepCompiledCode } from './process/code-cache.js'
 import { reportCrashes, traceOf } from './process/crash.js'
 import { GatheredOutput } from './process/gathered-output.js'
 import { LogDescriptor } from './process/log-descriptor.js'
@@ -90,6 +91,10 @@ reportCrashes({
   },
   secrets,
 })
+
+// Before a command loads its modules. The processes of a server read the variable.
+const codeFolder = keepCompiledCode(process.env)
+if (codeFolder !== undefined) process.env['NODE_COMPILE_CACHE'] = codeFolder
 
 const [, , first = ''] = process.argv
 const name = isCommand(first) ? first : undefined

@@ -4,8 +4,9 @@ import { StatusError } from '../../base/status-error.js'
 // zstd's C interface, called through koffi. koffi's npm packages contain its binaries, so an install compiles
 // and downloads nothing else. Node exports the zstd functions from 22.15 on; older versions use the system's
 // libzstd. Node's own zstd streams do not fit: they work in the thread pool, end with the first frame, and do
-// not report how much they consumed. The store needs that count to cut frames into records. A call through
-// koffi costs as much as one through a native package. Measured on a binary in chunks of 64 KiB: 90 ms to
+// not report how much they consumed. The store needs that count to cut frames into records. Its functions for
+// whole buffers make a context for each call and cost more: docs/performance.md, "zstd". A call through koffi
+// costs as much as one through a native package. Measured on a binary in chunks of 64 KiB: 90 ms to
 // compress 32 MiB, 32 ms to decompress; 16 microseconds for 2 KiB both ways.
 
 /** The used values of `ZSTD_cParameter` in zstd.h. */
