@@ -9,3 +9,10 @@ export const cancellation = (signal: AbortSignal | undefined): StatusError =>
 
 /** Allows many listeners: one call runs many transfers, which all listen to its signal. */
 export const shareable = (signal: AbortSignal): void => setMaxListeners(0, signal)
+
+/** Calls `listener` when the signal aborts. Any number may listen; `removeEventListener('abort', listener)` ends it. */
+export const whenAborted = (signal: AbortSignal, listener: () => void): void => {
+  shareable(signal)
+  // biome-ignore lint/plugin: the one place
+  signal.addEventListener('abort', listener, { once: true })
+}

@@ -1,4 +1,4 @@
-import { cancellation, shareable } from '../base/cancellation.js'
+import { cancellation, whenAborted } from '../base/cancellation.js'
 import { StatusError } from '../base/status-error.js'
 import { guardedTimeout } from '../base/timers.js'
 import { DropOrder } from './drop-order.js'
@@ -89,8 +89,7 @@ export class Kind implements Counter {
         resolve(reservation)
       }
       const waiting = { holder, sizeBytes, begin }
-      shareable(signal)
-      signal.addEventListener('abort', giveUp, { once: true })
+      whenAborted(signal, giveUp)
       this.#waiting.add(waiting)
       // The others wait on, because nothing was released.
       if (!this.#isFull) this.#tryToServe(waiting)

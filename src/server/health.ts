@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { whenAborted } from '../base/cancellation.js'
 import { StatusError } from '../base/status-error.js'
 import {
   type HealthCheckRequest,
@@ -69,7 +70,7 @@ export class GrpcHealth {
         }
         const watch: Watch = { isKnown, responses, end }
         this.#watches.add(watch)
-        signal.addEventListener('abort', end, { once: true })
+        whenAborted(signal, end)
       })
     }
     throw new StatusError('UNAVAILABLE', 'the server is shutting down')

@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream'
 import { StatusError } from '../base/status-error.js'
-import { cancellation, shareable } from '../rpc/call.js'
+import { cancellation, whenAborted } from '../rpc/call.js'
 
 export type Stage = Readable | Writable
 
@@ -42,9 +42,8 @@ export const join = (stages: readonly Stage[], signal?: AbortSignal): Promise<vo
       previous = stage
     }
     if (signal !== undefined) {
-      shareable(signal)
       if (signal.aborted) abort()
-      else signal.addEventListener('abort', abort, { once: true })
+      else whenAborted(signal, abort)
     }
     // Those that had closed before; the others are told by their event.
     for (const stage of stages) if (stage.closed) close(stage)

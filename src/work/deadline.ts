@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js'
 import { StatusError } from '../base/status-error.js'
 import { guardedTimeout } from '../base/timers.js'
-import { cancellation, shareable } from '../rpc/call.js'
+import { cancellation, whenAborted } from '../rpc/call.js'
 
 /** The result of work that did not finish in time. */
 export const LATE = Symbol('late')
@@ -30,9 +30,8 @@ export const within = async <T>(limitMs: number, work: Promise<T>, clock?: Clock
 export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {
     const abort = (): void => reject(cancellation(signal))
-    shareable(signal)
     if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
+    else whenAborted(signal, abort)
     // `finally` would create three promises for each small request to a backend.
     work.then(
       (answer) => {

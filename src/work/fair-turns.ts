@@ -1,5 +1,5 @@
 import { StatusError } from '../base/status-error.js'
-import { cancellation, shareable } from '../rpc/call.js'
+import { cancellation, whenAborted } from '../rpc/call.js'
 
 export interface FairTurnsOptions {
   /** Turns at a time. */
@@ -54,8 +54,7 @@ export class FairTurns {
           resolve(release)
         },
       }
-      shareable(signal)
-      signal.addEventListener('abort', giveUp, { once: true })
+      whenAborted(signal, giveUp)
       this.#waiting.add(entry)
     })
   }

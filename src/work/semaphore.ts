@@ -1,5 +1,5 @@
 import { StatusError } from '../base/status-error.js'
-import { cancellation, shareable } from '../rpc/call.js'
+import { cancellation, whenAborted } from '../rpc/call.js'
 
 export interface SemaphoreLimits {
   /** Concurrent holders; 0 means no bound. */
@@ -76,8 +76,7 @@ export class Semaphore {
         this.#count(party, -1)
         reject(cancellation(signal))
       }
-      shareable(signal)
-      signal.addEventListener('abort', giveUp, { once: true })
+      whenAborted(signal, giveUp)
       this.#waiting.add(begin)
       this.#count(party, 1)
     })

@@ -1,4 +1,4 @@
-import { cancellation, shareable } from '../base/cancellation.js'
+import { cancellation, whenAborted } from '../base/cancellation.js'
 
 interface Shared<T> {
   readonly result: Promise<T>
@@ -21,8 +21,7 @@ export class SharedWork<T> {
         reject(cancellation(signal))
         this.#left(key, shared)
       }
-      shareable(signal)
-      signal.addEventListener('abort', leave)
+      whenAborted(signal, leave)
       const settled = (): void => signal.removeEventListener('abort', leave)
       shared.result.finally(settled).then(resolve, reject)
     })

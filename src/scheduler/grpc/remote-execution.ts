@@ -4,7 +4,7 @@ import { codec, type Output } from '../../proto/codec.js'
 import { errorOf } from '../../proto/error-details.js'
 import type { StatePart } from '../../proto/generated/remexec.scheduler.v1.js'
 import { type MethodDefinition, serviceDefinition } from '../../proto/service-definition.js'
-import { cancellation, internalCall } from '../../rpc/call.js'
+import { cancellation, internalCall, whenAborted } from '../../rpc/call.js'
 import type { Channel } from '../../store/kinds/grpc/channels.js'
 import { grpcFailure } from '../../store/kinds/grpc/failure.js'
 import type { Requests } from '../../store/remote/requests.js'
@@ -59,7 +59,7 @@ export class RemoteExecution {
   /** Yields every message about an operation until it is done. Opens a lost stream again with WaitExecution. */
   async *follow(name: string, begun: OperationStream | undefined, signal: AbortSignal): AsyncGenerator<Operation> {
     let stream = begun
-    signal.addEventListener('abort', () => stream?.end(), { once: true })
+    whenAborted(signal, () => stream?.end())
     for (let losses = 0; !signal.aborted; losses++) {
       try {
         stream ??= await this.#stream(METHODS.waitExecution, { name }, NO_HEADERS, signal)
@@ -135,8 +135,8 @@ export class RemoteExecution {
     const begin = async (attempt: AbortSignal): Promise<OperationStream> => {
       const controller = new AbortController()
       const end = (): void => controller.abort()
-      signal.addEventListener('abort', end, { once: true })
-      attempt.addEventListener('abort', end, { once: true })
+      whenAborted(signal, end)
+      whenAborted(attempt, end)
       const stream = await this.#channel().serverStream(request, { method, headers, signal: controller.signal })
       stream.once('close', () => signal.removeEventListener('abort', end))
       const messages = (stream as AsyncIterable<Operation>)[Symbol.asyncIterator]()

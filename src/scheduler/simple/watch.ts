@@ -1,3 +1,4 @@
+import { whenAborted } from '../../base/cancellation.js'
 import type { StatusError } from '../../base/status-error.js'
 import { guardedTimeout } from '../../base/timers.js'
 import type { OperationState } from '../request.js'
@@ -32,7 +33,7 @@ export class Watch {
   /** Yields states up to the one with an outcome. Ends early when `signal` aborts. */
   async *states(signal: AbortSignal): AsyncGenerator<OperationState> {
     const onAbort = (): void => this.#wake()
-    signal.addEventListener('abort', onAbort)
+    whenAborted(signal, onAbort)
     try {
       while (!signal.aborted) {
         const state = this.#latest

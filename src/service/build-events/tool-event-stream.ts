@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { whenAborted } from '../../base/cancellation.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Joined } from '../../builds/builds.js'
 import type { Invocation } from '../../builds/invocation.js'
@@ -24,7 +25,7 @@ export const toolEventStream =
     const stop = (): void => {
       requests.destroy(new StatusError('UNAVAILABLE', 'the server stops: open the stream again'))
     }
-    options.builds.stopping.addEventListener('abort', stop)
+    whenAborted(options.builds.stopping, stop)
     let joined: Joined | undefined
     let closed = (): void => {}
     try {

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import { whenAborted } from '../../base/cancellation.js'
 import type { Clock } from '../../base/clock.js'
 import { StatusError } from '../../base/status-error.js'
 import { errorOf } from '../../proto/error-details.js'
@@ -54,7 +55,7 @@ const connect = async (
   let session: WorkerSession | undefined
   let stores: LentStoreServer | undefined
   const disconnect = (): void => session?.disconnected()
-  signal.addEventListener('abort', disconnect)
+  whenAborted(signal, disconnect)
   try {
     for await (const message of requests as AsyncIterable<WorkerMessage>) {
       if (session === undefined) {

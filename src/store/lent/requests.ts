@@ -1,4 +1,4 @@
-import { shareable } from '../../base/cancellation.js'
+import { whenAborted } from '../../base/cancellation.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Input } from '../../proto/codec.js'
 import { errorOf } from '../../proto/error-details.js'
@@ -85,8 +85,7 @@ export class LentStoreRequests {
           settle(value)
         }
       this.#pending.set(id, { resolve: settled(resolve), reject: settled(reject) })
-      if (signal !== undefined) shareable(signal)
-      signal?.addEventListener('abort', giveUp, { once: true })
+      if (signal !== undefined) whenAborted(signal, giveUp)
       const apart = instanceName === undefined ? null : { name: instanceName }
       if (this.#send({ storeRequest: { ...request, id, digestFunction: digestFunction.value, apart } })) return
       this.#pending.delete(id)

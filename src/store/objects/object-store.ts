@@ -5,7 +5,7 @@ import { Code, isStatus, StatusError } from '../../base/status-error.js'
 import type { Log } from '../../log/log.js'
 import { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
-import { type Call, cancellation } from '../../rpc/call.js'
+import { type Call, cancellation, whenAborted } from '../../rpc/call.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { collect } from '../../stream/collect.js'
 import { extentOf, type Range, STAGE_BYTES } from '../../stream/path.js'
@@ -293,7 +293,11 @@ const NO_BYTES = Buffer.alloc(0)
 const whileWanted = (body: Readable, signal: AbortSignal): Readable => {
   // An early error is reported to the later reader.
   body.on('error', () => {})
-  if (signal.aborted) body.destroy()
-  else signal.addEventListener('abort', () => body.destroy(), { once: true })
+  const giveUp = (): void => {
+    body.destroy()
+  }
+  if (signal.aborted) giveUp()
+  else whenAborted(signal, giveUp)
+  body.once('close', () => signal.removeEventListener('abort', giveUp))
   return body
 }

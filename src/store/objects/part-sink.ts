@@ -1,4 +1,4 @@
-import { cancellation, shareable } from '../../rpc/call.js'
+import { cancellation, whenAborted } from '../../rpc/call.js'
 import type { BlobForm } from '../../stream/blob/form.js'
 import { pour } from '../../stream/blob/pour.js'
 import type { ObjectChunk, PartedUpload } from './bucket.js'
@@ -49,8 +49,7 @@ export class PartSink {
   async put(form: BlobForm, signal: AbortSignal): Promise<void> {
     const abort = (): void => this.#controller.abort(cancellation(signal))
     if (signal.aborted) abort()
-    shareable(signal)
-    signal.addEventListener('abort', abort, { once: true })
+    whenAborted(signal, abort)
     try {
       await pour(
         form,

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { StatusError } from '../../base/status-error.js'
-import { shareable } from '../../rpc/call.js'
+import { whenAborted } from '../../rpc/call.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import type { StepDeadline } from '../../work/deadline.js'
 import type { Attempts, Retry } from './retry.js'
@@ -59,9 +59,8 @@ export class RemoteSource extends Readable {
   /** Makes the first attempts, while the caller can still get NOT_FOUND instead of a blob. */
   async start(signal: AbortSignal): Promise<void> {
     const abort = (): void => this.#controller.abort(signal.reason)
-    shareable(signal)
     if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
+    else whenAborted(signal, abort)
     try {
       while (this.#chunks === undefined) await this.#try(() => this.#open())
     } finally {

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import { cancellation, shareable } from '../../rpc/call.js'
+import { cancellation, whenAborted } from '../../rpc/call.js'
 import { callBackAfter, closeAfter } from '../call-back.js'
 import { join } from '../join.js'
 import { STAGE_BYTES } from '../path.js'
@@ -55,8 +55,7 @@ const pourFeed = async (
     failure ??= cancellation(signal)
     feed.discard()
   }
-  shareable(signal)
-  signal.addEventListener('abort', giveUp, { once: true })
+  whenAborted(signal, giveUp)
   try {
     if (signal.aborted) throw cancellation(signal)
     await feed.into(

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { StatusError } from '../../base/status-error.js'
-import { shareable } from '../../rpc/call.js'
+import { whenAborted } from '../../rpc/call.js'
 import { Blob } from '../blob/blob.js'
 import type { BlobFile } from '../blob/file.js'
 import { type BlobForm, streamsOf } from '../blob/form.js'
@@ -59,8 +59,7 @@ class JoinedFile implements BlobFile {
   constructor(parts: readonly BlobPart[], aheadCount: number, signal: AbortSignal) {
     this.#parts = parts
     this.#signal = signal
-    shareable(signal)
-    signal.addEventListener('abort', this.#giveUp, { once: true })
+    whenAborted(signal, this.#giveUp)
     if (signal.aborted) this.#giveUp()
     this.#aheadCount = aheadCount
     this.sizeBytes = parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)

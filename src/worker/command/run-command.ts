@@ -1,5 +1,5 @@
 import { ftruncateSync, writeSync } from 'node:fs'
-import { shareable } from '../../base/cancellation.js'
+import { whenAborted } from '../../base/cancellation.js'
 import { StatusError } from '../../base/status-error.js'
 import { guardedTimeout } from '../../base/timers.js'
 import type { Launch, Launcher, LaunchFailed } from './launcher.js'
@@ -83,10 +83,9 @@ export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<C
   const onHurry = (): void => {
     if (signal.aborted || reason === 'timed out') launch.kill()
   }
-  signal.addEventListener('abort', onAbort, { once: true })
+  whenAborted(signal, onAbort)
   if (hurry !== undefined) {
-    shareable(hurry)
-    hurry.addEventListener('abort', onHurry, { once: true })
+    whenAborted(hurry, onHurry)
   }
   if (signal.aborted) onAbort()
   try {

@@ -4,7 +4,7 @@ import { digestOf, type SentDigest, sentDigest } from '../../../src/assembly/thr
 import { type Code, StatusError } from '../../../src/base/status-error.js'
 import type { Digest } from '../../../src/reapi/digest.js'
 import type { DigestBatch } from '../../../src/reapi/digest-batch.js'
-import { type Call, cancelledBy, internalCall } from '../../../src/rpc/call.js'
+import { type Call, cancelledBy, internalCall, whenAborted } from '../../../src/rpc/call.js'
 import { ForwardingStore } from '../../../src/store/contract/forwarding.js'
 import { type BlobEntry, missingOf, type Outcomes, outcomeOf, type Store } from '../../../src/store/contract/store.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
@@ -64,7 +64,8 @@ export const answerFor = (store: Store, port: MessagePort): void => {
   const send = async (id: number, blob: Blob, call: Call): Promise<void> => {
     const room = (): Promise<void> => new Promise((resolve) => wanted.set(id, resolve))
     try {
-      await Promise.race([room(), new Promise((resolve) => call.signal.addEventListener('abort', resolve))])
+      // The signal is that of this call alone.
+      await Promise.race([room(), new Promise<void>((resolve) => whenAborted(call.signal, resolve))])
       if (call.signal.aborted) {
         blob.discard()
         return
@@ -226,7 +227,7 @@ export class AskedStore extends ForwardingStore {
   #ask(asked: Unnumbered, call: Call, later?: (answer: Answer) => void) {
     const id = ++this.#lastId
     const abort = (): void => this.#post({ id, ask: 'abort' })
-    call.signal.addEventListener('abort', abort)
+    whenAborted(call.signal, abort)
     const end = (): void => {
       call.signal.removeEventListener('abort', abort)
       this.#waiting.delete(id)

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { whenAborted } from '../../../base/cancellation.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { Blob } from '../../../stream/blob/blob.js'
 import { join } from '../../../stream/join.js'
@@ -17,7 +18,7 @@ export type OpenRest<Mark> = (position: number, mark: Mark | undefined, signal: 
  */
 export const copyReader = <Mark>(window: Window<Mark>, openRest: OpenRest<Mark>): Loop =>
   sourceOf(async function* (signal) {
-    signal.addEventListener('abort', () => window.wake(), { once: true })
+    whenAborted(signal, () => window.wake())
     let mark: Mark | undefined
     for (let position = 0; !signal.aborted; ) {
       const found = window.at(position)

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.js'
 import { Code, StatusError } from '../../../base/status-error.js'
 import type { Log } from '../../../log/log.js'
-import { type Call, internalCall } from '../../../rpc/call.js'
+import { type Call, internalCall, whenAborted } from '../../../rpc/call.js'
 import { LATE, within } from '../../../work/deadline.js'
 import { inBackground } from '../../../work/in-background.js'
 import type { Store } from '../../contract/store.js'
@@ -50,9 +50,7 @@ export interface SlowWatchParts {
 export class SlowWatch {
   readonly #parts: SlowWatchParts
   readonly #closing = new AbortController()
-  readonly #closed = new Promise<undefined>((resolve) =>
-    this.#closing.signal.addEventListener('abort', () => resolve(undefined), { once: true }),
-  )
+  readonly #closed = new Promise<undefined>((resolve) => whenAborted(this.#closing.signal, () => resolve(undefined)))
   readonly #stopTicks: () => void
   /** Start times of the requests in flight, with what ends their wait. */
   readonly #asked = new Map<(error: StatusError) => void, number>()

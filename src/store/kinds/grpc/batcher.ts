@@ -1,6 +1,6 @@
 import { StatusError } from '../../../base/status-error.js'
 import { guardedImmediate } from '../../../base/timers.js'
-import { cancellation, shareable } from '../../../rpc/call.js'
+import { cancellation, whenAborted } from '../../../rpc/call.js'
 
 export interface BatcherOptions<Item, Answer> {
   /** Bound on the bytes of a batch, and on the bytes that wait. */
@@ -47,7 +47,6 @@ export class Batcher<Item, Answer> {
   /** Rejects when the batch fails, and as soon as `signal` aborts. */
   add(item: Item, sizeBytes: number, signal: AbortSignal): Promise<Answer> {
     if (signal.aborted) return Promise.reject(cancellation(signal))
-    shareable(signal)
     return new Promise((resolve, reject) => {
       const waiting: Waiting<Item, Answer> = {
         item,
@@ -66,7 +65,7 @@ export class Batcher<Item, Answer> {
         waiting.gaveUp()
         reject(cancellation(signal))
       }
-      signal.addEventListener('abort', abort, { once: true })
+      whenAborted(signal, abort)
       this.#waiting.add(waiting)
       this.#queuedBytes += waiting.sizeBytes
       this.#schedule()

@@ -6,6 +6,7 @@ import {
   Metadata,
   connectivityState as State,
 } from '@grpc/grpc-js'
+import { whenAborted } from '../../../base/cancellation.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { GrpcEndpoint } from '../../../config/config.js'
 import { grpcWay } from '../../../outgoing/grpc-proxy.js'
@@ -195,7 +196,7 @@ const untilEnded = (
 ) => {
   const cancel = (): void => call.cancel()
   if (signal.aborted) cancel()
-  signal.addEventListener('abort', cancel, { once: true })
+  whenAborted(signal, cancel)
   call.once('status', () => signal.removeEventListener('abort', cancel))
 }
 
