@@ -14,7 +14,7 @@ const recipe = readFileSync(`${root}deploy/recipes/bucket/remexec.json5`, 'utf8'
 
 const start = async (t: Test, name: string, folder: string, env: NodeJS.ProcessEnv) => {
   const path = `${folder}/${name}.json5`
-  writeFileSync(path, recipe.replace('// endpoint:', 'endpoint:'))
+  writeFileSync(path, recipe)
   const server = serve(t, path, `${folder}/${name}`, {
     ...{ REMEXEC_HOST: '127.0.0.1', REMEXEC_CAS_SIZE: '10gb', REMEXEC_QUEUE_SIZE: '1gb' },
     ...{ AWS_ACCESS_KEY_ID: S3_KEYS.accessKeyId, AWS_SECRET_ACCESS_KEY: S3_KEYS.secretAccessKey },
@@ -34,7 +34,11 @@ t.test(
   async (t) => {
     const folder = t.testdir({ one: {}, two: {} })
     const [s3, redis] = [await startS3(t), await startRedis(t)]
-    const env = { REMEXEC_ENDPOINT: `http://127.0.0.1:${s3.port}`, REMEXEC_REDIS: redis.address }
+    const env = {
+      REMEXEC_ENDPOINT: `http://127.0.0.1:${s3.port}`,
+      REMEXEC_ALLOW_HTTP: 'true',
+      REMEXEC_REDIS: redis.address,
+    }
     const one = await start(t, 'one', folder, env)
     const two = await start(t, 'two', folder, env)
     const put = async (text: string) => {

@@ -173,11 +173,16 @@ t.test(
 t.test('bucket: while neither S3 nor Redis answers, uploads, lookups and hits come from the disk', async (t) => {
   const folder = t.testdir({ data: {}, config: {} })
   const path = `${folder}/config/remexec.json5`
-  const text = readFileSync(pathOf('bucket'), 'utf8').replace('// endpoint:', 'endpoint:')
+  const text = readFileSync(pathOf('bucket'), 'utf8')
   // A start waits for Redis once.
   writeFileSync(path, text.replace("key_ttl_s: '30d'", "key_ttl_s: '30d', connection_timeout_ms: 100"))
   const env = {
-    ...{ REMEXEC_ENDPOINT: 'http://127.0.0.1:1', REMEXEC_REDIS: 'redis://127.0.0.1:1', REMEXEC_QUEUE_SIZE: '1gb' },
+    ...{
+      REMEXEC_ENDPOINT: 'http://127.0.0.1:1',
+      REMEXEC_ALLOW_HTTP: 'true',
+      REMEXEC_REDIS: 'redis://127.0.0.1:1',
+      REMEXEC_QUEUE_SIZE: '1gb',
+    },
     ...{ AWS_ACCESS_KEY_ID: 'a-key', AWS_SECRET_ACCESS_KEY: 'a-secret' },
   }
   const { address } = await start(t, path, `${folder}/data`, env)

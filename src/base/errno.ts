@@ -44,7 +44,11 @@ const WORDS: Readonly<Record<string, string>> = {
 export const inWords = (error: unknown): string => {
   const errno = errnoOf(error)
   if (errno === undefined) return error instanceof Error ? error.message : String(error)
-  return WORDS[errno] === undefined ? errno : `${WORDS[errno]} (${errno})`
+  const words = WORDS[errno]
+  if (words === undefined) return errno
+  // Of a host that is looked up.
+  const { hostname } = error as { readonly hostname?: unknown }
+  return typeof hostname === 'string' ? `${words}: ${hostname} (${errno})` : `${words} (${errno})`
 }
 
 /** Status codes for errnos. All others are INTERNAL. */

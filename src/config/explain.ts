@@ -62,36 +62,56 @@ const servicesOf = ({ services }: ServerConfig, config: Config): Row[] => {
     map: ReadonlyMap<string, Options>,
     describe: (options: Options) => string,
   ): Row[] => [...map].map(([instance, options]) => [service, JSON.stringify(instance), describe(options)])
-  return [
-    ...rows('cas', services.cas, ({ cas_store }) => through(cas_store)),
-    ...[...services.cas].flatMap(([instance, { experimental_chunking: chunking }]): Row[] =>
-      chunking?.index_store === undefined
-        ? []
-        : [['chunk lists', JSON.stringify(instance), through(chunking.index_store)]],
-    ),
-    ...rows('bytestream', services.bytestream, ({ cas_store }) => through(cas_store)),
-    ...rows('ac', services.ac, ({ ac_store, read_only }) => `${through(ac_store)}${read_only ? ', read only' : ''}`),
-    ...rows(
-      'execution',
-      services.execution,
-      ({ scheduler, cas_store, ac_store }) => `scheduler ${scheduler}, inputs in ${cas_store}, results in ${ac_store}`,
-    ),
-    ...rows(
-      'fetch',
-      services.fetch,
-      ({ fetch_store, download }) =>
-        `${through(fetch_store)}, ${download === undefined ? 'downloads nothing' : `downloads from ${download.allow.join(', ')}`}`,
-    ),
-    ...rows(
-      'push',
-      services.push,
-      ({ push_store, read_only }) => `${through(push_store)}${read_only ? ', read only' : ''}`,
-    ),
-    ...rows('capabilities', services.capabilities, () => 'what the others offer'),
-    ...(services.worker_api === undefined ? [] : [['worker_api', '', `scheduler ${services.worker_api.scheduler}`]]),
-    ...(services.health === undefined ? [] : [['health', '', services.health.path]]),
-  ]
+  const one = (service: string, options: { readonly path?: string } | undefined, more = ''): Row[] =>
+    options === undefined ? [] : [[service, '', `${options.path ?? ''}${more}`.trim() || 'on']]
+  /** One for each service, so that a new one cannot be left out. */
+  const of: { readonly [Service in keyof Required<ServerConfig['services']>]: () => Row[] } = {
+    cas: () => [
+      ...rows('cas', services.cas, ({ cas_store }) => through(cas_store)),
+      ...[...services.cas].flatMap(([instance, { experimental_chunking: chunking }]): Row[] =>
+        chunking?.index_store === undefined
+          ? []
+          : [['chunk lists', JSON.stringify(instance), through(chunking.index_store)]],
+      ),
+    ],
+    bytestream: () => rows('bytestream', services.bytestream, ({ cas_store }) => through(cas_store)),
+    ac: () => rows('ac', services.ac, ({ ac_store, read_only }) => `${through(ac_store)}${readOnly(read_only)}`),
+    execution: () =>
+      rows(
+        'execution',
+        services.execution,
+        ({ scheduler, cas_store, ac_store }) =>
+          `scheduler ${scheduler}, inputs in ${cas_store}, results in ${ac_store}`,
+      ),
+    fetch: () =>
+      rows(
+        'fetch',
+        services.fetch,
+        ({ fetch_store, download }) =>
+          `${through(fetch_store)}, ${download === undefined ? 'downloads nothing' : `downloads from ${download.allow.join(', ')}`}`,
+      ),
+    push: () =>
+      rows('push', services.push, ({ push_store, read_only }) => `${through(push_store)}${readOnly(read_only)}`),
+    capabilities: () => rows('capabilities', services.capabilities, () => 'what the others offer'),
+    http_cache: () =>
+      [...services.http_cache].map(([path, { kind, instance_name: instance }]) => [
+        'http_cache',
+        path,
+        `${kind}, instance ${JSON.stringify(instance)}`,
+      ]),
+    worker_api: () =>
+      services.worker_api === undefined ? [] : [['worker_api', '', `scheduler ${services.worker_api.scheduler}`]],
+    build_events: () =>
+      services.build_events === undefined ? [] : [['build_events', '', `kept in ${services.build_events.path}`]],
+    pages: () => one('pages', services.pages),
+    health: () => one('health', services.health),
+    admin: () => one('admin', services.admin),
+    metrics: () => one('metrics', services.metrics),
+  }
+  return Object.values(of).flatMap((rowsOf) => rowsOf())
 }
+
+const readOnly = (isReadOnly: boolean): string => (isReadOnly ? ', read only' : '')
 
 const worksOn = ({ server, options }: AttachedWorker, config: Config): Row[] => {
   const { worker_api_endpoint: endpoint, cas_fast_slow_store: store, upload_action_result: results } = options

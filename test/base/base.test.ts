@@ -1,12 +1,17 @@
 import t from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
-import { fileFailure } from '../../src/base/errno.js'
+import { fileFailure, inWords } from '../../src/base/errno.js'
 import { Code, codeName, isStatus, StatusError } from '../../src/base/status-error.js'
 import { textLog } from '../../src/log/log.js'
 import { boundedMap } from '../../src/work/bounded-map.js'
 import { inBackground } from '../../src/work/in-background.js'
 import { Resources } from '../../src/work/resources.js'
 import { SingleFlight } from '../../src/work/single-flight.js'
+
+t.test('the name of a host that nobody knows is told', async (t) => {
+  const error = Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND', hostname: 's3.nowhere.invalid' })
+  t.equal(inWords(error), 'there is no host of that name: s3.nowhere.invalid (ENOTFOUND)')
+})
 
 t.test('StatusError', async (t) => {
   t.test('keeps code and details when context is added', async (t) => {

@@ -58,6 +58,32 @@ t.test('describes the stages of each store, and the stores of services and worke
   ])
 })
 
+t.test('every service of a server is described, also those for people and operators', async (t) => {
+  const services = {
+    cas: [{ cas_store: 'A' }],
+    http_cache: { '/ccache': { kind: 'ccache' } },
+    build_events: { path: '/builds' },
+    pages: {},
+    admin: { path: '/operators' },
+    metrics: {},
+  }
+  const listener = { http: { socket_address: '127.0.0.1:1' } }
+  const text = JSON.stringify({ stores: { A: { noop: {} } }, servers: [{ name: 'one', listener, services }] })
+  const parsed = parseConfig(text, 'c.json')
+  const lines = parsed.config === undefined ? [] : explain(parsed.config, new Map(), new Map())
+  for (const line of [
+    /^ {2}http_cache +\/ccache +ccache, instance ""$/,
+    /^ {2}build_events +kept in \/builds$/,
+    /^ {2}pages +\/$/,
+    /^ {2}admin +\/operators$/,
+    /^ {2}metrics +\/metrics$/,
+  ])
+    t.ok(
+      lines.some((one) => line.test(one)),
+      String(line),
+    )
+})
+
 t.test('validate --explain describes usable files after the verdict', async (t) => {
   const directory = t.testdir({ 'fine.json5': config, 'wrong.json5': '{ stores: [] }' })
   let output = ''

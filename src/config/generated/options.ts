@@ -768,7 +768,7 @@ export interface ExperimentalCloudObjectStoreOptions {
    */
   readonly sas_url?: string
   /**
-   * Address of the service. Required for ontap; elsewhere it replaces the provider's own address, for another server with the same protocol. Left out with aws: `AWS_ENDPOINT_URL_S3`.
+   * Address of the service. Required for ontap; elsewhere it replaces the provider's own address, for another server with the same protocol. Left out or empty with aws: `AWS_ENDPOINT_URL_S3`.
    */
   readonly endpoint?: string
   /**

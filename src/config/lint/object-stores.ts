@@ -78,7 +78,7 @@ const lintAccount = (options: Options, path: readonly (string | number)[], findi
       },
     )
   }
-  if (signed === undefined || endpoint === undefined) return
+  if (signed === undefined || endpoint === undefined || endpoint === '') return
   findings.warning([...path, 'endpoint'], 'endpoint has no effect: sas_url says where the service is', {
     at: 'key',
     expected: 'one of the two',
@@ -117,7 +117,8 @@ const lintAddress = (
 ): void => {
   for (const key of ['endpoint', 'sas_url'] as const) {
     const address = options[key]
-    if (address === undefined) continue
+    // An empty one, as of a variable that is not set, counts as left out.
+    if (address === undefined || (key === 'endpoint' && address === '')) continue
     const protocol = URL.canParse(address) ? new URL(address).protocol : undefined
     if (protocol === 'https:' || (protocol === 'http:' && options.insecure_allow_http)) continue
     findings.error([...path, key], `${key} is no address that is allowed here`, {

@@ -1,5 +1,5 @@
 import { counted, timeText } from '../../base/quantities.js'
-import type { Config } from '../../config/config.js'
+import type { Config, ServerConfig } from '../../config/config.js'
 import type { Answer } from '../../health/registry.js'
 import { isBroken, stateOf } from '../../health/report.js'
 import type { Page, Shown, Visit } from '../page.js'
@@ -214,15 +214,35 @@ const SERVICES: readonly Column<Served>[] = [
 ]
 
 const servedBy = ({ servers }: Config): readonly Served[] =>
-  servers.flatMap(({ name: server, services }): Served[] => {
-    const { cas, ac, bytestream, execution, worker_api } = services
-    const offered = Object.entries({ cas, ac, bytestream, execution }).filter(([, instances]) => instances.size > 0)
-    return [
-      ...offered.map(([service, instances]) => {
-        return { server, service, instances: [...instances.keys()].map(instanceText).join(', ') }
-      }),
-      ...(worker_api === undefined ? [] : [{ server, service: 'worker_api', instances: worker_api.scheduler }]),
-    ]
-  })
+  servers.flatMap(({ name: server, services }) =>
+    Object.entries(SHOWN).flatMap(([service, shown]): Served[] => {
+      const instances = shown(services)
+      return instances === undefined ? [] : [{ server, service, instances }]
+    }),
+  )
+
+type Services = ServerConfig['services']
+
+const named = (instances: ReadonlyMap<string, unknown>): string | undefined =>
+  instances.size === 0 ? undefined : [...instances.keys()].map(instanceText).join(', ')
+
+/** For each service its instances, or where it is; undefined if the server does not have it. A new service cannot be left out. */
+const SHOWN: { readonly [Service in keyof Required<Services>]: (services: Services) => string | undefined } = {
+  cas: ({ cas }) => named(cas),
+  ac: ({ ac }) => named(ac),
+  bytestream: ({ bytestream }) => named(bytestream),
+  execution: ({ execution }) => named(execution),
+  capabilities: () => undefined, // of all instances
+  fetch: ({ fetch }) => named(fetch),
+  push: ({ push }) => named(push),
+  http_cache: ({ http_cache: caches }) =>
+    caches.size === 0 ? undefined : [...caches].map(([path, { kind }]) => `${kind} at ${path}`).join(', '),
+  worker_api: ({ worker_api: api }) => api?.scheduler,
+  build_events: ({ build_events: events }) => events && 'any',
+  pages: ({ pages }) => pages && `at ${pages.path}`,
+  health: ({ health }) => health && `at ${health.path}`,
+  admin: ({ admin }) => admin && `at ${admin.path}`,
+  metrics: ({ metrics }) => metrics && `at ${metrics.path}`,
+}
 
 const instanceText = (name: string): string => (name === '' ? '(empty)' : name === '*' ? 'any' : name)

@@ -22,7 +22,7 @@ const openers: Readonly<Record<Provider, (options: Options, secrets: SecretLearn
     return openGcs({
       name: `gcs bucket ${bucket}`,
       bucket,
-      endpoint: endpoint === undefined ? undefined : allowed(options, endpoint),
+      endpoint: endpoint ? allowed(options, endpoint) : undefined,
       needsCredentials: options.authentication_required,
       partBytes: options.resumable_chunk_size,
       maxConnections: MAX_CONNECTIONS,
@@ -32,7 +32,7 @@ const openers: Readonly<Record<Provider, (options: Options, secrets: SecretLearn
   azure: async (options) => {
     const container = needed(options, 'container')
     const { sas_url: sasUrl } = options
-    const address = sasUrl ?? options.endpoint ?? `https://${needed(options, 'account_name')}.blob.core.windows.net`
+    const address = sasUrl ?? (options.endpoint || `https://${needed(options, 'account_name')}.blob.core.windows.net`)
     return openAzure({
       name: `azure container ${container}`,
       container,
@@ -42,7 +42,8 @@ const openers: Readonly<Record<Provider, (options: Options, secrets: SecretLearn
     })
   },
   aws: async (options, secrets) => {
-    const endpoint = options.endpoint ?? process.env['AWS_ENDPOINT_URL_S3'] ?? process.env['AWS_ENDPOINT_URL']
+    const endpoint =
+      options.endpoint || process.env['AWS_ENDPOINT_URL_S3'] || process.env['AWS_ENDPOINT_URL'] || undefined
     const place = { endpoint, region: options.region, isCompatible: endpoint !== undefined }
     return openS3(s3Options(options, place), secrets)
   },
@@ -55,13 +56,13 @@ const openers: Readonly<Record<Provider, (options: Options, secrets: SecretLearn
     return openS3(s3, secrets)
   },
   r2: async (options, secrets) => {
-    const endpoint = options.endpoint ?? `https://${needed(options, 'account_id')}.r2.cloudflarestorage.com`
+    const endpoint = options.endpoint || `https://${needed(options, 'account_id')}.r2.cloudflarestorage.com`
     return openS3(s3Options(options, { endpoint, region: 'auto' }), secrets)
   },
   oci: async (options, secrets) => {
     const region = needed(options, 'region')
     const endpoint =
-      options.endpoint ?? `https://${needed(options, 'namespace')}.compat.objectstorage.${region}.oci.customer-oci.com`
+      options.endpoint || `https://${needed(options, 'namespace')}.compat.objectstorage.${region}.oci.customer-oci.com`
     return openS3(s3Options(options, { endpoint, region }), secrets)
   },
 }
