@@ -215,7 +215,7 @@ t.test('a stream that never ends is refused after very many events, but for its 
 })
 
 const filesIn = async (path: string): Promise<number> =>
-  (await readdir(path, { recursive: true })).filter((name) => /\.(log|json)$/.test(name)).length
+  (await readdir(path, { recursive: true })).filter((name) => /\/[0-9a-f]{32}\.(log|json)$/.test(name)).length
 
 t.test('the oldest invocations are removed beyond a number, a size and an age; open ones stay', async (t) => {
   const path = await folderFor(t)

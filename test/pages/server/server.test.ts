@@ -52,6 +52,7 @@ const configuration = (data: string) => ({
         ],
         execution: [{ instance_name: '', cas_store: 'CAS', scheduler: 'MAIN' }],
         health: {},
+        metrics: {},
       },
     },
   ],
@@ -137,6 +138,8 @@ t.test('the page shows services, stores, queue and workers with the numbers of t
     ['public', 'ac', '(empty), small'],
     ['public', 'bytestream', '(empty), small'],
     ['public', 'execution', '(empty)'],
+    ['public', 'health', 'at /status'],
+    ['public', 'metrics', 'at /metrics'],
   ])
   const [kept = [], asked] = row('SMALL')
   t.same(kept.slice(0, 4), ['SMALL', '500 B of 1 kB', '1', '1'])
