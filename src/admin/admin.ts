@@ -41,10 +41,12 @@ export interface AdminHandler {
  *   GET    {path}/status                            version, health, stores and counts of this process
  *   GET    {path}/builds?limit=50                   the latest builds that the caller may see
  *   GET    {path}/blobs?kind=blobs&limit=50         what the stores of an instance keep: kinds blobs, results and http (entries of HTTP caches)
+ *   GET    {path}/scopes?instance=NAME               the scopes that were used since the start
  *   PUT    {path}/drain?scheduler=S&worker=W        drain: the workers get no new actions; of all schedulers without S
  *   DELETE {path}/drain?scheduler=S&worker=W        end the drain
  *   DELETE {path}/operation?name=NAME               cancel an operation
- *   DELETE {path}/result?action=HASH-SIZE           delete the result of an action; in place of `action` also `target` or `build`,
+ *   DELETE {path}/result?action=HASH-SIZE           delete the result of an action; in place of `action` also `target` or `build`, `scope`
+ *                                                   for all that a scope keeps, `caller` for all that one wrote until now,
  *                                                   with `instance` if it has a name; `dry_run=true` only tells what it would delete
  *   POST   {path}/form/drain, {path}/form/undrain   the same from the status page, with its token
  *   PUT    {path}/profile?seconds=10                a CPU profile of this process
@@ -77,6 +79,7 @@ export class Admin {
         `${below}/drain`,
         handler(['PUT', 'DELETE'], async (query, { method, by }) => this.#drain(query, method === 'PUT', by)),
       ],
+      [`${below}/scopes`, handler(['GET', 'HEAD'], (query, asked) => this.#scopes(query, asked))],
       [`${below}/result`, handler(['DELETE'], (query, asked) => this.#deleteResults(query, asked))],
       [`${below}/operation`, handler(['DELETE'], (query, asked) => this.#cancel(query, asked))],
       [
@@ -154,9 +157,14 @@ export class Admin {
     visitor?.demand('administer', instance, { method, target }, by['peer'] ?? '')
     const answer = await this.#known().deleteResults(wanted)
     const about = { instance, [wanted.by]: wanted.value, ...by }
-    if (!isDryRun)
-      for (const action of answer.deleted) this.#log.info('an operator deleted a result', { ...about, action })
+    if (!isDryRun) for (const deleted of answer.deleted) this.#log.info(DELETED[wanted.by], { ...about, deleted })
     return { ...answer, isDryRun }
+  }
+
+  async #scopes(query: URLSearchParams, { visitor, method, target, by }: AdminRequest): Promise<object> {
+    const instance = query.get('instance') ?? ''
+    visitor?.demand('administer', instance, { method, target }, by['peer'] ?? '')
+    return withTimes({ scopes: this.#known().scopes(instance) }) as object
   }
 
   #known(): ProcessFacts {
@@ -210,7 +218,7 @@ export class Admin {
   }
 }
 
-const WANTED = ['action', 'target', 'build'] as const
+const WANTED = ['action', 'target', 'build', 'scope', 'caller'] as const
 
 const wantedResults = (query: URLSearchParams): WantedResults => {
   const [by, ...more] = WANTED.filter((one) => query.has(one))
@@ -218,6 +226,14 @@ const wantedResults = (query: URLSearchParams): WantedResults => {
     throw new StatusError('INVALID_ARGUMENT', `expected one of ?${WANTED.join('=..., ?')}=...`)
   const isDryRun = query.get('dry_run') === 'true'
   return { by, value: of(query, by), instance: query.get('instance') ?? '', isDryRun }
+}
+
+const DELETED: Readonly<Record<WantedResults['by'], string>> = {
+  action: 'an operator deleted a result',
+  target: 'an operator deleted a result',
+  build: 'an operator deleted a result',
+  scope: 'an operator deleted all that a scope keeps',
+  caller: 'an operator revoked all that a caller wrote until now',
 }
 
 const DEFAULT_BUILDS = 50

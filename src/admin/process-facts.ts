@@ -28,16 +28,19 @@ export interface ProcessStatus {
   readonly builds: { readonly kept: number; readonly running: number }
 }
 
-/** Results in the action cache of an instance: that of an action, or those that a target or a build asked for. */
+/**
+ * Results in the action cache of an instance: that of an action, those that a target or a build asked for, all that a scope keeps, or
+ * all that a caller wrote.
+ */
 export interface WantedResults {
   readonly instance: string
-  readonly by: 'action' | 'target' | 'build'
+  readonly by: 'action' | 'target' | 'build' | 'scope' | 'caller'
   readonly value: string
   /** Only tells what would be deleted. */
   readonly isDryRun: boolean
 }
 
-/** Digests of actions. */
+/** Digests of actions; the name of a scope or of a caller. */
 export interface DeletedResults {
   readonly deleted: readonly string[]
   /** Without a result in the action cache. */
@@ -80,6 +83,15 @@ export interface KeptList {
 
 export type ListKept = (wanted: WantedList, signal: AbortSignal) => Promise<KeptList>
 
+/** What a scope keeps in one action cache. */
+export interface ListedScope {
+  readonly scope: string
+  readonly instanceName: string
+  readonly sizeBytes: number
+  readonly entryCount: number
+  readonly usedMs: number
+}
+
 /** What the process knows about itself. */
 export interface ProcessFacts {
   status(): ProcessStatus
@@ -87,4 +99,6 @@ export interface ProcessFacts {
   builds(mayRead: (instance: string) => boolean): Promise<readonly ListedBuild[]>
   readonly deleteResults: DeleteResults
   readonly listKept: ListKept
+  /** The scopes of an instance that were used since the start. */
+  scopes(instance: string): readonly ListedScope[]
 }

@@ -119,7 +119,8 @@ const recordsOf = (
 ): ScopedRecords => {
   const view = parts.viewOf(instance, parts.ac(name))
   const store = withCompleteness(view, cas, parts.trees.ofGetTree)
-  const shared = readAs === undefined ? store : inInstanceOf(store, readAs)
+  const valid = parts.scopes.of(view).valid(store)
+  const shared = readAs === undefined ? valid : inInstanceOf(valid, readAs)
   return {
     shared: new AssetRecords(shared, parts.readsOlder && acceptsPushes),
     own: (scope) => new AssetRecords(parts.scopes.of(view).layer(scope, store), false),

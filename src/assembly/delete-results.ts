@@ -6,7 +6,9 @@ import { Digest } from '../reapi/digest.js'
 import { digestFunctions } from '../reapi/digest-function.js'
 import { internalCall } from '../rpc/call.js'
 import type { RequestRecord, RequestRecords } from '../rpc/request-records.js'
+import { Scope } from '../rpc/scope.js'
 import { missingOf } from '../store/contract/store.js'
+import type { Scopes } from '../store/scoped/scopes.js'
 import { boundedMap, LANES } from '../work/bounded-map.js'
 
 /**
@@ -14,19 +16,38 @@ import { boundedMap, LANES } from '../work/bounded-map.js'
  * server remembers.
  */
 export const deleteResults =
-  (storesOf: StoresOf, records: RequestRecords): DeleteResults =>
+  (storesOf: StoresOf, records: RequestRecords, scopesOf: (instance: string) => readonly Scopes[]): DeleteResults =>
   async (wanted): Promise<DeletedResults> => {
-    const { instance } = wanted
+    const { instance, by, value, isDryRun } = wanted
     const results = storesOf(instance)?.results
     if (results === undefined)
       throw new StatusError('NOT_FOUND', `instance ${JSON.stringify(instance)} has no action cache on this server`)
+    if (by === 'scope') return deleteScope(value, scopesOf(instance), wanted)
+    if (by === 'caller') {
+      if (!isDryRun) for (const { revoked } of scopesOf(instance)) await revoked.add(value, instance)
+      return { deleted: [value], absent: [] }
+    }
     const keys = await keysOf(wanted, records)
     const call = internalCall({ instanceName: instance })
     const absent = new Set((await missingOf(results, keys, call)).map(({ key }) => key))
     const present = keys.filter(({ key }) => !absent.has(key))
-    if (!wanted.isDryRun) await boundedMap(present, LANES, (key) => results.remove(key, 'unwanted', call))
+    if (!isDryRun) await boundedMap(present, LANES, (key) => results.remove(key, 'unwanted', call))
     return { deleted: present.map(({ key }) => key), absent: [...absent] }
   }
+
+/** What a scope keeps in every action cache of the instance. */
+const deleteScope = async (
+  name: string,
+  all: readonly Scopes[],
+  { instance, isDryRun }: WantedResults,
+): Promise<DeletedResults> => {
+  const scope = Scope.named(name)
+  const known = scope === undefined ? [] : all.map((scopes) => scopes.of(instance, scope))
+  const generations = await Promise.all(known.map((one) => one.generation()))
+  const kept = known.filter((_, at) => generations[at] !== undefined)
+  if (!isDryRun) for (const one of kept) await one.renew()
+  return kept.length === 0 ? { deleted: [], absent: [name] } : { deleted: [name], absent: [] }
+}
 
 const keysOf = async (wanted: WantedResults, records: RequestRecords): Promise<readonly Digest[]> => {
   if (wanted.by !== 'action') return rememberedKeys(wanted, records)

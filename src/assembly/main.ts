@@ -55,7 +55,7 @@ import { pageStores } from './page-stores.js'
 import { linkOfActions, ofPeople, openSite, pagesOf, WORKERS_ADDRESS } from './pages.js'
 import { processFacts } from './process-facts.js'
 import { needRestart } from './reload.js'
-import { parentsIn, ScopesOfStores } from './result-caches.js'
+import { parentsIn, ScopesOfStores, scopesIn } from './result-caches.js'
 import { type ServedServer, serviceThreadsOf, Threaded } from './service-threads.js'
 import { type Parts, resultsOf, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
 import { LentStoresByKey, leavesResultsTo, startWorker, type WorkerContext } from './workers.js'
@@ -233,10 +233,11 @@ const start = async (
   const recent = new RecentRows({ builds: shared.builds, requests, live })
   inBackground(recent.prepare(), log, 'preparing the list of builds')
   const overviews = (): ReturnType<Admin['overviews']> => admin.overviews()
-  const removal = deleteResults(pageStores(config.servers, parts), records)
+  const scopesOf = scopesIn(config.servers, parts)
+  const removal = deleteResults(pageStores(config.servers, parts), records, scopesOf)
   const listing = listKept({ servers: config.servers, stores: config.stores, listers })
   const facts = { observation, builds: shared.builds, recent, usages, overviews, clock }
-  admin.facts = processFacts({ ...facts, deleteResults: removal, listKept: listing })
+  admin.facts = processFacts({ ...facts, deleteResults: removal, listKept: listing, scopesOf })
   const pages = pagesOf(config, parts, { overviews, requests, recent, live })
   for (const server of config.servers) {
     const services = servicesOf(server, parts)

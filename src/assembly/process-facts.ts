@@ -5,6 +5,7 @@ import type { Builds } from '../builds/builds.js'
 import type { RecentRows } from '../pages/builds/recent-rows.js'
 import type { Overviews } from '../pages/server/sources.js'
 import { verdictOf } from '../pages/server/verdict.js'
+import type { Scopes } from '../store/scoped/scopes.js'
 import type { Usages } from './kept-sizes.js'
 import type { Observation } from './observation.js'
 
@@ -16,12 +17,13 @@ export interface FactSources {
   readonly overviews: Overviews
   readonly deleteResults: DeleteResults
   readonly listKept: ListKept
+  readonly scopesOf: (instance: string) => readonly Scopes[]
   readonly clock: Clock
 }
 
 /** What the admin service tells about the process. */
 export const processFacts = (sources: FactSources): ProcessFacts => {
-  const { observation, builds, recent, usages, overviews, deleteResults, listKept, clock } = sources
+  const { observation, builds, recent, usages, overviews, deleteResults, listKept, scopesOf, clock } = sources
   return {
     status: () => {
       const { word: health, reasons } = verdictOf(observation.health.latest(), overviews)
@@ -39,6 +41,7 @@ export const processFacts = (sources: FactSources): ProcessFacts => {
     builds: (mayRead) => recent.all(mayRead),
     deleteResults,
     listKept,
+    scopes: (instance) => scopesOf(instance).flatMap(({ usage }) => usage),
   }
 }
 

@@ -1,6 +1,6 @@
 import { entryFor } from '../base/catch-all.js'
 import type { Clock } from '../base/clock.js'
-import type { Config, ServerConfig } from '../config/config.js'
+import type { Config, SecurityOptions, ServerConfig } from '../config/config.js'
 import type { DirectoryTrees } from '../content/directory-trees.js'
 import type { Log } from '../log/log.js'
 import { foundByHash } from '../service/http-cache/hash-sizes.js'
@@ -16,11 +16,13 @@ const DAY_MS = 86_400_000
 export class ScopesOfStores {
   readonly #options: ConstructorParameters<typeof Scopes>[1]
   readonly #known = new WeakMap<Store, Scopes>()
-  readonly #all: Scopes[] = []
 
-  constructor(security: Config['security'], parts: { readonly clock: Clock; readonly log: Log }) {
+  constructor(
+    security: Pick<SecurityOptions, 'scopes'> | undefined,
+    parts: { readonly clock: Clock; readonly log: Log },
+  ) {
     const { max_bytes: maxBytes, scope_days: days } = security?.scopes ?? { max_bytes: Infinity, scope_days: 1 }
-    this.#options = { ...parts, limits: { maxBytes, maxIdleMs: days * DAY_MS } }
+    this.#options = { ...parts, knowsCallers: security !== undefined, limits: { maxBytes, maxIdleMs: days * DAY_MS } }
   }
 
   /** `view` is an action cache as its instance sees it. */
@@ -29,12 +31,7 @@ export class ScopesOfStores {
     if (known !== undefined) return known
     const scopes = new Scopes(view, this.#options)
     this.#known.set(view, scopes)
-    this.#all.push(scopes)
     return scopes
-  }
-
-  get all(): readonly Scopes[] {
-    return this.#all
   }
 }
 
@@ -67,6 +64,22 @@ const acStoreOf = (servers: readonly ServerConfig[], instance: string): string |
     .flatMap(({ services: { ac, execution } }) => [entryFor(ac, instance), entryFor(execution, instance)])
     .find((entry) => entry !== undefined)?.ac_store
 
+/** The scopes in every action cache that an instance has: of results, and of assets. */
+export const scopesIn =
+  (servers: readonly ServerConfig[], sources: Pick<ResultCacheSources, 'ac' | 'viewOf' | 'scopes'>) =>
+  (instance: string): readonly Scopes[] => {
+    const names = servers.flatMap(({ services: { ac, execution, fetch, push } }) => [
+      entryFor(ac, instance)?.ac_store,
+      entryFor(execution, instance)?.ac_store,
+      entryFor(fetch, instance)?.fetch_store,
+      entryFor(push, instance)?.push_store,
+    ])
+    const views = [...new Set(names)].flatMap((name) =>
+      name === undefined ? [] : [sources.viewOf(instance, sources.ac(name))],
+    )
+    return [...new Set(views)].map((view) => sources.scopes.of(view))
+  }
+
 /** What an action cache of an instance is made of. */
 export interface ResultCacheSources {
   ac(name: string): Store
@@ -94,11 +107,11 @@ export const resultCacheOf = (
   }
   const { view, checked, named } = ofInstance(name, instance)
   return new ResultCache({
-    shared: named(checked),
+    shared: named(sources.scopes.of(view).valid(checked)),
     own: (scope) => named(sources.scopes.of(view).layer(scope, checked)),
     parents: sources.parentsOf(instance).map(({ instanceName, acStore }) => {
       const parent = ofInstance(acStore, instanceName)
-      return inInstanceOf(parent.named(parent.checked), instanceName)
+      return inInstanceOf(parent.named(sources.scopes.of(parent.view).valid(parent.checked)), instanceName)
     }),
   })
 }

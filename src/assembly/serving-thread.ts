@@ -145,7 +145,7 @@ export class ServingThread {
       keptBy: () => undefined,
       readsOlder: false,
       // Callers with a scope are the owner's.
-      scopes: new ScopesOfStores(undefined, { clock, log }),
+      scopes: new ScopesOfStores(gate && { scopes: UNUSED }, { clock, log }),
       parentsOf: parentsIn(
         servers.map(({ server }) => server),
         ofInstances,
@@ -178,6 +178,9 @@ export class ServingThread {
 }
 
 const knownBy = (share: GateShare): KnownCallers => new KnownCallers(share, systemClock)
+
+/** Limits of scopes, whose callers are not served here. */
+const UNUSED = { rules: [], max_bytes: 1, scope_days: 1 }
 
 /** What listeners serve more than before, and by which gates. */
 export type ServedHere = readonly {

@@ -6,6 +6,8 @@ export interface About {
   readonly instance: string
   readonly invocationId: string
   readonly buildId: string
+  /** Of the caller; absent if it is trusted. */
+  readonly scope?: string | undefined
   /** Who began to publish it; only this caller goes on. Absent without security. */
   readonly identity?: string | undefined
   /** Where it was begun from, if nobody says who began it. */
@@ -19,9 +21,12 @@ const ID = /^[A-Za-z0-9._-]{1,128}$/
 const MAX_KEYWORDS = 32
 const MAX_TEXT = 200
 
-/** The name of the files of an invocation. The same id in two instances is two invocations. */
-export const keyOf = (instance: string, invocationId: string): string =>
-  createHash('sha256').update(`${instance}\0${invocationId}`).digest('hex').slice(0, 32)
+/** The name of the files of an invocation. The same id in two instances, or of two scopes, is two invocations. */
+export const keyOf = (instance: string, invocationId: string, scope?: string): string =>
+  createHash('sha256')
+    .update([instance, invocationId, ...(scope === undefined ? [] : [scope])].join('\0'))
+    .digest('hex')
+    .slice(0, 32)
 
 export const checkInvocationId = (id: string): string => {
   if (ID.test(id)) return id

@@ -122,9 +122,11 @@ export class Builds {
     return keptOf(entry)
   }
 
-  /** The invocations with this id, one for each instance that has it. */
+  /** The invocations with this id, one for each instance and scope that has it; those of trusted callers first. */
   withId(invocationId: string): Kept[] {
-    return this.list().filter(({ summary: { about } }) => about.invocationId === invocationId)
+    const found = this.list().filter(({ summary: { about } }) => about.invocationId === invocationId)
+    const isScoped = ({ summary: { about } }: Kept): boolean => about.scope !== undefined
+    return [...found.filter((one) => !isScoped(one)), ...found.filter(isScoped)]
   }
 
   /** The records of an invocation that are on disk, in order. `room` is asked before each block, until the next is. */
@@ -142,7 +144,7 @@ export class Builds {
    */
   async join(about: About): Promise<Joined> {
     if (this.#isClosed) throw new StatusError('UNAVAILABLE', 'the server stops: publish the events again later')
-    const key = keyOf(about.instance, about.invocationId)
+    const key = keyOf(about.instance, about.invocationId, about.scope)
     const entry = this.#entryOf(key)
     this.#use(entry, 1)
     let isLeft = false

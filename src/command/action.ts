@@ -8,6 +8,7 @@ import { errorOf } from '../proto/error-details.js'
 import { toMs } from '../proto/time.js'
 import { Digest } from '../reapi/digest.js'
 import { requestedProperties } from '../reapi/platform.js'
+import { originOf } from '../reapi/result-origin.js'
 import { internalCall } from '../rpc/call.js'
 import { getBytes } from '../store/contract/store.js'
 import { CLIENT_DETAILS, CLIENT_OPTIONS, DEFAULT_ADDRESS, parseDigest, withServer } from './client-options.js'
@@ -106,6 +107,7 @@ const resultText = (result: ActionResult): string => {
   const { exitCode, executionMetadata: ran, outputFiles, outputDirectories, outputSymlinks } = result
   const lines = [
     `result     exit code ${exitCode}${ran?.worker ? `, by worker ${ran.worker}` : ''}`,
+    ...originLines(result),
     ...outputFiles.map(({ path, digest }) => `file       ${path}  ${keyOf(digest)}`),
     ...outputDirectories.map(({ path, treeDigest }) => `directory  ${path}  ${keyOf(treeDigest)} (a Tree)`),
     ...outputSymlinks.map(({ path, target }) => `symlink    ${path} -> ${target}`),
@@ -113,6 +115,15 @@ const resultText = (result: ActionResult): string => {
     ...outputLine('stderr', result.stderrRaw, result.stderrDigest),
   ]
   return `${lines.join('\n')}\n`
+}
+
+/** Who asked for it or gave it, and where it ran, if this caller may see that. */
+const originLines = (result: ActionResult): string[] => {
+  const origin = originOf(result)
+  if (origin === undefined) return []
+  const { identity, workerId = '', scope = '', isConfined = false } = origin
+  const where = workerId === '' ? 'a client gave it' : `ran on ${workerId}, ${isConfined ? 'confined' : 'not confined'}`
+  return [`origin     ${identity || 'not known'}${scope === '' ? '' : `, scope ${scope}`}; ${where}`]
 }
 
 const outputLine = (name: string, raw: Buffer, digest: ActionResult['stdoutDigest']): string[] => {

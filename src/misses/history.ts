@@ -31,16 +31,21 @@ export class History {
   }
 
   /**
-   * Of the records of all instances, the newest first. Reads them in slices of time: decoding 16,000 takes more than 100 ms,
+   * Of the records of all instances, the newest first, from the scopes that are wanted: by default none, because a branch says what
+   * it likes about its requests. Reads them in slices of time: decoding 16,000 takes more than 100 ms,
    * for which no call should wait.
    */
-  static async read(instance: string, records: Iterable<RequestRecord>): Promise<History> {
+  static async read(
+    instance: string,
+    records: Iterable<RequestRecord>,
+    isWanted: (scope: string | undefined) => boolean = isTrusted,
+  ): Promise<History> {
     const slices = new TimeSlices(SLICE_MS)
     const kept: RequestRecord[] = []
     let sinceMs: number | undefined
     for (const record of records) {
       sinceMs = record.timeMs
-      if (record.instance === instance) kept.push(record)
+      if (record.instance === instance && isWanted(record.scope)) kept.push(record)
       const pause = slices.step()
       if (pause !== undefined) await pause
     }
@@ -93,6 +98,8 @@ export class History {
     return (this.#positions.get(one) ?? 0) > (this.#positions.get(other) ?? -1)
   }
 }
+
+const isTrusted = (scope: string | undefined): boolean => scope === undefined
 
 const UNSIZED = /-0$/
 

@@ -17,6 +17,8 @@ export interface ResultOrigin {
   readonly scope?: string
   /** Whether the run could change nothing but its outputs, and had no network. */
   readonly isConfined?: boolean
+  /** When it was stored; 0 if that is not known. */
+  readonly storedMs?: number
 }
 
 export const packedOrigin = (origin: ResultOrigin): { readonly typeUrl: string; readonly value: Buffer } =>

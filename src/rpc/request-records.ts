@@ -22,6 +22,8 @@ export interface ActionOutcome {
   readonly via?: string
   /** How it ran, if it did. */
   readonly execution?: ExecutionFacts
+  /** Of the caller; absent if it is trusted. */
+  readonly scope?: string | undefined
 }
 
 /** What RequestMetadata says of a request; each is empty if the client does not say. */
@@ -147,7 +149,7 @@ export class RequestRecords {
     const start = this.#starts[at] as number
     const end = start + (this.#linesBytes[at] as number)
     const lines = this.#ring.toString('latin1', start, end).split('\n')
-    const [action = '', reason = '', output = '', via = '', execution = '', header = ''] = lines
+    const [action = '', reason = '', output = '', via = '', execution = '', scope = '', header = ''] = lines
     const sizeBytes = this.#sizes[at] as number
     return {
       timeMs: this.#times[at] as number,
@@ -158,6 +160,7 @@ export class RequestRecords {
       ...(output !== '' && { output }),
       ...(via !== '' && { via }),
       ...(execution !== '' && { execution: executionIn(execution) }),
+      ...(scope !== '' && { scope: decodeURIComponent(scope) }),
       ...(!Number.isNaN(sizeBytes) && { sizeBytes }),
       ...this.#factsOf(header === '' ? undefined : header),
     }
@@ -167,9 +170,9 @@ export class RequestRecords {
 /** The texts of a record, in the form in which they are kept. */
 export const linesOf = (
   header: string | Buffer | undefined,
-  { action, reason = '', output = '', via = '', execution }: ActionOutcome,
+  { action, reason = '', output = '', via = '', execution, scope = '' }: ActionOutcome,
 ): string =>
-  `${shortened(action)}\n${shortened(reason)}\n${shortened(output)}\n${via}\n${execution === undefined ? '' : executionLine(execution)}\n${textOf(header)}`
+  `${shortened(action)}\n${shortened(reason)}\n${shortened(output)}\n${via}\n${execution === undefined ? '' : executionLine(execution)}\n${encodeURIComponent(scope)}\n${textOf(header)}`
 
 const FIRST_OF_EXECUTIONS = OUTCOMES.indexOf('written')
 /** Its line follows on four others. */

@@ -16,6 +16,8 @@ export interface AuditEntry {
   /** Of a request for a page: its query, such as `worker=w1`. */
   readonly query?: string
   readonly instance?: string
+  /** Of the caller in that instance; absent if it is trusted. */
+  readonly scope?: string
   /** Why the call was refused; absent if it was not. */
   readonly refusal?: { readonly code: string; readonly reason: string }
 }
@@ -70,7 +72,7 @@ export class AuditLog implements AuditRecords {
 
   record(entry: AuditEntry): void {
     if (!isRecorded(entry, this.#options)) return
-    const { identity, peer, method, query, instance, refusal } = entry
+    const { identity, peer, method, query, instance, scope, refusal } = entry
     const line = `${JSON.stringify({
       time: new Date(this.#clock.now()).toISOString(),
       identity: identity === undefined ? undefined : shortened(identity),
@@ -78,6 +80,7 @@ export class AuditLog implements AuditRecords {
       method: shortened(method),
       query: query === undefined ? undefined : shortened(query),
       instance: instance === undefined ? undefined : shortened(instance),
+      scope,
       allowed: refusal === undefined,
       ...(refusal && { code: refusal.code, reason: shortened(refusal.reason) }),
     })}\n`

@@ -235,7 +235,7 @@ class KnownVisitor implements Visitor {
   }
 
   demand(permission: Permission, instanceName: string, request: PageRequest, peer: string): void {
-    const about = { identity: this.identity, ...askedFor(request, peer), instance: instanceName }
+    const about = { ...askedFor(request, peer), ...this.#inInstance(instanceName) }
     audited(this.#audit, about, () => {
       if (!this.may(permission, instanceName)) throw this.denied(`${permission} in instance ${shown(instanceName)}`)
     })
@@ -262,9 +262,17 @@ class KnownVisitor implements Visitor {
       this.#checkInstance(path, rule, request as never)
       return
     }
-    const about = { identity: this.identity, peer, method: path, ...namedIn(rule, request as never) }
+    const { instance } = namedIn(rule, request as never)
+    const known = instance === undefined ? { identity: this.identity } : this.#inInstance(instance)
+    const about = { peer, method: path, ...known }
     audited(this.#audit, about, () => this.#checkInstance(path, rule, request as never))
     this.#audit.record(about)
+  }
+
+  /** For the audit log. */
+  #inInstance(instance: string): Pick<AuditEntry, 'identity' | 'instance' | 'scope'> {
+    const { name: scope } = this.scopeIn(instance) ?? {}
+    return { identity: this.identity, instance, ...(scope !== undefined && { scope }) }
   }
 
   denied(what: string): StatusError {

@@ -10,13 +10,15 @@ interface Answer {
   readonly isDryRun: boolean
 }
 
-const BY = ['action', 'target', 'build'] as const
+const BY = ['action', 'target', 'build', 'scope', 'caller'] as const
 
 export const rm: Command = {
   name: 'rm',
   usage: [
     ['--action HASH-SIZE', 'delete the result of an action from the action cache of a running server'],
     ['--target LABEL | --build ID', 'delete the results that this target or this build asked for'],
+    ['--scope NAME', 'delete all that a branch or pull request keeps of its own'],
+    ['--caller IDENTITY', 'delete all results and entries that a caller wrote until now, such as `token ci`'],
   ],
   details: [
     ['--instance NAME', 'the instance (default: the one without a name)'],
@@ -33,17 +35,27 @@ export const rm: Command = {
     const [by, ...more] = BY.filter((one) => args.options[one] !== undefined)
     const value = by && textOption(args, by)
     if (by === undefined || !value || more.length > 0)
-      throw new UsageError('expected one of --action HASH-SIZE, --target LABEL and --build ID')
+      throw new UsageError(
+        'expected one of --action HASH-SIZE, --target LABEL, --build ID, --scope NAME and --caller IDENTITY',
+      )
     const query = {
       [by]: by === 'action' ? value.replace('/', '-') : value,
       instance: textOption(args, 'instance') ?? '',
       ...(args.options['dry-run'] === true && { dry_run: 'true' }),
     }
     const answer = await ask<Answer>(args, console, { method: 'DELETE', path: '/result', query })
-    if (!printedAsJson(args, console, answer)) console.print(textOf(answer))
+    if (!printedAsJson(args, console, answer))
+      console.print(by === 'scope' || by === 'caller' ? allText(by, answer) : textOf(answer))
     if (answer.deleted.length > 0) return 0
-    throw new StatusError('NOT_FOUND', `the action cache has no result of ${by} ${cell(value)}`)
+    const what = by === 'scope' ? 'keeps nothing of scope' : `has no result of ${by}`
+    throw new StatusError('NOT_FOUND', `the action cache ${what} ${cell(value)}`)
   },
+}
+
+const allText = (by: 'scope' | 'caller', { deleted, isDryRun }: Answer): string => {
+  const what = by === 'scope' ? 'all that scope' : 'all that'
+  const end = by === 'scope' ? 'keeps' : 'wrote until now'
+  return deleted.map((name) => `${what} ${cell(name)} ${end} ${isDryRun ? 'would be' : 'is'} deleted\n`).join('')
 }
 
 const textOf = ({ deleted, absent, isDryRun }: Answer): string => {

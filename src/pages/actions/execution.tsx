@@ -27,6 +27,8 @@ export const Execution = ({
   const usage = packed && unpack(usageCodec, packed)
   const facts: (readonly [string, ComponentChildren])[] = [
     ['Written by', origin?.identity && <Said text={origin.identity} />],
+    ['Scope', origin?.scope && <Said text={origin.scope} />],
+    ['Confined', origin?.workerId && (origin.isConfined === true ? 'yes' : 'no')],
     ['Worker', worker && <Said text={worker} />],
     ['Ran', metadata.executionStartTimestamp && <Time ms={toMs(metadata.executionStartTimestamp)} />],
     ['Processor time', usage && durationText(ms(usage.userTime) + ms(usage.systemTime))],

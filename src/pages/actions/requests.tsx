@@ -42,14 +42,22 @@ const columnsOf = (visit: Visit, instance: string): readonly Column<RequestRecor
   {
     head: 'Build',
     kind: 'text',
-    cell: ({ invocation }) =>
-      invocation === '' ? (
-        '–'
-      ) : (
-        <a href={visit.to(`invocation/${invocation}`, { instance })}>
-          <Said text={invocation} max={80} />
-        </a>
-      ),
+    cell: ({ invocation, scope }) => (
+      <>
+        {invocation === '' ? (
+          '–'
+        ) : (
+          <a href={visit.to(`invocation/${invocation}`, { instance, ...(scope !== undefined && { scope }) })}>
+            <Said text={invocation} max={80} />
+          </a>
+        )}
+        {scope !== undefined && (
+          <span class="under">
+            <Said text={`scope ${scope}`} max={80} />
+          </span>
+        )}
+      </>
+    ),
   },
 ]
 

@@ -21,48 +21,60 @@ export const invocationPages = (
   tabs.map((tab) => ({
     address: new RegExp(`^invocation/(?<id>[^/]+)${tab.address === '' ? '' : `/${tab.address}`}/?$`, 's'),
     show: async (visit) => {
-      const { kept, id, instance } = await foundFor(visit, parts)
+      const { kept, id, instance, scope } = await foundFor(visit, parts)
       const details = kept && (await all?.of(kept, visit.request.signal))
       const groups = (await parts.requests.of(id)).filter(
-        (group) => group.instance === instance || visit.may('read_ac', group.instance),
+        (group) => group.scope === scope && (group.instance === instance || visit.may('read_ac', group.instance)),
       )
       const requests = groups.flatMap((group) => parts.requests.recordsOf(group))
-      return shown({ visit, id, instance, kept, details, parts, requests }, tab, tabs)
+      return shown({ visit, id, instance, scope, kept, details, parts, requests }, tab, tabs)
     },
   }))
 
 interface Found {
   readonly id: string
   readonly instance: string
+  readonly scope: string | undefined
   readonly kept: Kept | undefined
 }
 
-/** The invocation of the address. `?instance=` picks one, if several instances have one with the same id. */
+/**
+ * The invocation of the address. `?instance=` and `?scope=` pick one, if several have one with the same id: a branch may name its
+ * build as it likes. Without them it is that of a trusted caller, if there is one.
+ */
 export const foundFor = async (visit: Visit, { builds, requests }: BuildPagesParts): Promise<Found> => {
   const id = visit.named['id'] ?? ''
   const asked = visit.query.get('instance')
-  const isFor = (instance: string): boolean =>
-    (asked === null || asked === instance) && visit.may(READ_BUILDS, instance)
-  const [first] = (builds?.withId(id) ?? []).filter(({ summary }) => isFor(summary.about.instance))
+  const askedScope = visit.query.get('scope')
+  const isFor = ({ instance, scope }: Pick<Found, 'instance' | 'scope'>): boolean =>
+    (asked === null || asked === instance) &&
+    (askedScope === null || askedScope === (scope ?? '')) &&
+    visit.may(READ_BUILDS, instance)
+  const [first] = (builds?.withId(id) ?? []).filter(({ summary }) => isFor({ scope: undefined, ...summary.about }))
   if (first !== undefined) {
-    const { instance } = first.summary.about
+    const { instance, scope } = first.summary.about
     visit.demand(READ_BUILDS, instance)
-    return { id, instance, kept: (await builds?.find(first.key)) ?? first }
+    return { id, instance, scope, kept: (await builds?.find(first.key)) ?? first }
   }
-  for (const { instance } of await requests.of(id)) {
-    if (!isFor(instance)) continue
+  for (const { instance, scope } of await requests.of(id)) {
+    if (!isFor({ instance, scope })) continue
     visit.demand(READ_BUILDS, instance)
-    return { id, instance, kept: undefined }
+    return { id, instance, scope, kept: undefined }
   }
   throw visit.absent(`invocation ${id.slice(0, 128)}`)
 }
 
 /** The address of an invocation and its tabs. */
 export const linkToTab = (
-  { visit, id, instance }: Pick<Seen, 'visit' | 'id' | 'instance'>,
+  { visit, id, instance, scope }: Pick<Seen, 'visit' | 'id' | 'instance' | 'scope'>,
   tab: string,
   query: Readonly<Record<string, string>> = {},
-): string => visit.to(`invocation/${id}${tab === '' ? '' : `/${tab}`}`, { instance, ...query })
+): string =>
+  visit.to(`invocation/${id}${tab === '' ? '' : `/${tab}`}`, {
+    instance,
+    ...(scope !== undefined && { scope }),
+    ...query,
+  })
 
 const shown = async (
   known: Omit<Seen, 'goesOn'>,
@@ -125,11 +137,11 @@ const titleOf = ({ id, kept }: Seen): string => {
   return [command, ...patterns].filter(Boolean).join(' ') || id
 }
 
-const Lead = ({ seen: { kept, visit, id, instance } }: { readonly seen: Seen }) => {
+const Lead = ({ seen: { kept, visit, id, instance, scope } }: { readonly seen: Seen }) => {
   if (kept === undefined)
     return (
       <p class="dim small">
-        <Said text={`Invocation ${id}${inInstance(instance)}`} />
+        <Said text={`Invocation ${id}${inInstance(instance)}${scope === undefined ? '' : ` of scope ${scope}`}`} />
       </p>
     )
   const { summary } = kept
@@ -150,6 +162,14 @@ const Lead = ({ seen: { kept, visit, id, instance } }: { readonly seen: Seen }) 
           {'branch '}
           <b>
             <Said text={branch} />
+          </b>
+        </li>
+      )}
+      {scope !== undefined && (
+        <li>
+          {'scope '}
+          <b>
+            <Said text={scope} />
           </b>
         </li>
       )}

@@ -15,6 +15,12 @@ const MAX_SHOWN = 160
 
 const whatOf = ({ command, patterns }: BuildRow): string => [command, ...patterns].filter(Boolean).join(' ')
 
+/** What tells the build of an id from that of another instance or scope. */
+const addressOf = ({ instance, scope }: BuildRow): Record<string, string> => ({
+  instance,
+  ...(scope !== undefined && { scope }),
+})
+
 const columnsOf = (visit: Visit): readonly Column<BuildRow>[] => [
   {
     head: 'Outcome',
@@ -26,9 +32,16 @@ const columnsOf = (visit: Visit): readonly Column<BuildRow>[] => [
     head: 'Build',
     kind: 'name',
     cell: (row) => (
-      <a href={visit.to(`invocation/${row.id}`, { instance: row.instance })}>
-        <Said text={whatOf(row) || row.id} max={MAX_SHOWN} />
-      </a>
+      <>
+        <a href={visit.to(`invocation/${row.id}`, addressOf(row))}>
+          <Said text={whatOf(row) || row.id} max={MAX_SHOWN} />
+        </a>
+        {row.scope !== undefined && (
+          <span class="under">
+            <Said text={`scope ${row.scope}`} max={MAX_SHOWN} />
+          </span>
+        )}
+      </>
     ),
     sort: 'build',
     by: whatOf,

@@ -31,8 +31,9 @@ export class RecentRows {
       mayRead(kept.summary.about.instance) ? rowOf(kept, this.#parts.live) : undefined,
     )
     // One that began before the server kept its events has both.
-    const ids = new Set(groups.length === 0 ? [] : rows.map(({ id }) => id))
-    for (const group of groups) if (mayRead(group.instance) && !ids.has(group.id)) rows.push(rowOfGroup(group))
+    const nameOf = ({ id, scope = '' }: Pick<BuildRow, 'id' | 'scope'>): string => `${scope}\0${id}`
+    const known = new Set(groups.length === 0 ? [] : rows.map(nameOf))
+    for (const group of groups) if (mayRead(group.instance) && !known.has(nameOf(group))) rows.push(rowOfGroup(group))
     return rows
   }
 }
@@ -46,8 +47,8 @@ const memoised = (ask: (instance: string) => boolean): ((instance: string) => bo
   }
 }
 
-const rowOfGroup = ({ id, instance, firstMs, lastMs, hits, misses }: RequestGroup): BuildRow => ({
-  ...{ id, instance, outcome: 'cache only', startedMs: firstMs, tookMs: lastMs - firstMs },
+const rowOfGroup = ({ id, instance, scope, firstMs, lastMs, hits, misses }: RequestGroup): BuildRow => ({
+  ...{ id, instance, scope, outcome: 'cache only', startedMs: firstMs, tookMs: lastMs - firstMs },
   ...{ command: undefined, patterns: [], user: undefined, host: undefined, branch: undefined, commit: undefined },
   ...{ targetCount: 0, failedTargetCount: 0, testCount: 0, failedTestCount: 0, flakyTestCount: 0, hits, misses },
   countedBy: 'server',

@@ -3,10 +3,12 @@ import { TimeSlices } from '../../work/time-slices.js'
 
 const SLICE_MS = 5
 
-/** The requests of one build in one instance, as far as they are remembered. */
+/** The requests of one build of one scope in one instance, as far as they are remembered. */
 export interface RequestGroup {
   readonly id: string
   readonly instance: string
+  /** Absent for trusted callers. */
+  readonly scope: string | undefined
   firstMs: number
   lastMs: number
   hits: number
@@ -33,10 +35,12 @@ export class RequestGroups {
     return this.#groups.values()
   }
 
-  /** The groups of a build: one for each instance that it asked. */
+  /** The groups of a build: one for each instance that it asked, and for each scope whose callers named it; trusted ones first. */
   async of(id: string): Promise<readonly RequestGroup[]> {
     await this.#renewed()
-    return [...this.#groups.values()].filter((group) => group.id === id)
+    const found = [...this.#groups.values()].filter((group) => group.id === id)
+    const isScoped = ({ scope }: RequestGroup): boolean => scope !== undefined
+    return [...found.filter((one) => !isScoped(one)), ...found.filter(isScoped)]
   }
 
   /** The records of a group, the newest first. */
@@ -64,10 +68,10 @@ export class RequestGroups {
     this.#forget(this.#records.oldest)
   }
 
-  #take({ invocation: id, instance, timeMs, outcome }: RequestRecord, number: number): void {
-    const key = `${instance}\0${id}`
+  #take({ invocation: id, instance, scope, timeMs, outcome }: RequestRecord, number: number): void {
+    const key = `${instance}\0${scope ?? ''}\0${id}`
     const known = this.#groups.get(key)
-    const group = known ?? { id, instance, firstMs: timeMs, lastMs: timeMs, hits: 0, misses: 0, numbers: [] }
+    const group = known ?? { id, instance, scope, firstMs: timeMs, lastMs: timeMs, hits: 0, misses: 0, numbers: [] }
     if (known === undefined) this.#groups.set(key, group)
     group.firstMs = Math.min(group.firstMs, timeMs)
     group.lastMs = Math.max(group.lastMs, timeMs)

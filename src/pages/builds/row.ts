@@ -7,6 +7,8 @@ import type { ShownOutcome } from './outcome.js'
 export interface BuildRow {
   readonly id: string
   readonly instance: string
+  /** Absent for trusted callers. */
+  readonly scope: string | undefined
   readonly outcome: ShownOutcome
   readonly startedMs: number
   /** Undefined while it runs, and if nobody said when it ended. */
@@ -50,6 +52,7 @@ const newRow = (summary: Summary, isOpen: boolean, live: LiveCounts): BuildRow =
   return {
     id: about.invocationId,
     instance: about.instance,
+    scope: about.scope,
     outcome: outcomeOf(summary, isOpen),
     startedMs,
     tookMs: tookMsOf(summary),

@@ -32,6 +32,8 @@ export interface Seen {
   readonly visit: Visit
   readonly id: string
   readonly instance: string
+  /** Absent for a build of a trusted caller. */
+  readonly scope: string | undefined
   readonly kept: Kept | undefined
   readonly details: Details | undefined
   /** What it asked the caches for, the newest first, of the instances whose requests the reader may see. */

@@ -45,7 +45,7 @@ export const missesTab = (sources: MissSources): InvocationTab => ({
   body: async ({ visit, id: invocation, instance: ofEvents, requests: all, goesOn }) => {
     const instance = mostUsed(all, ofEvents)
     const stores = sources.stores(visit, instance)
-    const history = await sources.history(instance)
+    const history = await sources.history(visit, instance)
     const requests = history.ofInvocation(invocation)
     const { misses, folded, isDone } = await sources.explanations(visit, stores, history, invocation)
     const groups = groupByCause(folded)

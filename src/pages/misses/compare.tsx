@@ -60,7 +60,7 @@ const digestOf = (key: string): Digest => {
 }
 
 const ofActions = async ({ visit, instance, stores, before, now }: Pair, sources: MissSources): Promise<Shown> => {
-  const evidence = sources.evidence(visit, stores, await sources.history(instance), MAX_CHANGES)
+  const evidence = sources.evidence(visit, stores, await sources.history(visit, instance), MAX_CHANGES)
   const [left, right] = await Promise.all([evidence.action(digestOf(before)), evidence.action(digestOf(now))])
   if (left === undefined || right === undefined)
     throw visit.absent(`Action ${left === undefined ? before : now} with its Command in the CAS`)
@@ -119,7 +119,7 @@ const comparedTrees = async (
 }
 
 const ofBuilds = async ({ visit, instance, stores, before, now }: Pair, sources: MissSources): Promise<Shown> => {
-  const { records } = await sources.history(instance)
+  const { records } = await sources.history(visit, instance)
   for (const id of [before, now])
     if (!records.some(({ invocation }) => invocation === id))
       throw visit.absent(`request of build ${id} that the server remembers`)

@@ -17,7 +17,7 @@ export const missPage = (sources: MissSources): Page => ({
     const [instance, key, invocation] = ['instance', 'action', 'invocation'].map((name) => visit.query.get(name) ?? '')
     const context = { visit, instance: instance ?? '' }
     const stores = sources.stores(visit, context.instance)
-    const history = await sources.history(context.instance)
+    const history = await sources.history(context.visit, context.instance)
     const miss = history
       .ofAction(key ?? '')
       .filter((record) => record.outcome === 'miss' && (invocation === '' || record.invocation === invocation))

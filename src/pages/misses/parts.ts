@@ -55,8 +55,10 @@ export class MissSources {
     return storesFor(visit, instance, this.#parts.storesOf)
   }
 
-  history(instance: string): Promise<History> {
-    return History.read(instance, this.#parts.records)
+  /** Of trusted callers, and of the scope that the address names. */
+  history(visit: Visit, instance: string): Promise<History> {
+    const named = visit.query.get('scope')
+    return History.read(instance, this.#parts.records, (scope) => scope === undefined || scope === named)
   }
 
   evidence(

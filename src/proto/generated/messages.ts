@@ -225,6 +225,8 @@ export interface Messages {
   'remexec.http.v1.EntryDetails': [remexec_http_v1.EntryDetailsInput, remexec_http_v1.EntryDetails]
   'remexec.record.v1.Record': [remexec_record_v1.RecordInput, remexec_record_v1.Record]
   'remexec.record.v1.ScopedDetails': [remexec_record_v1.ScopedDetailsInput, remexec_record_v1.ScopedDetails]
+  'remexec.record.v1.RevokedWriters': [remexec_record_v1.RevokedWritersInput, remexec_record_v1.RevokedWriters]
+  'remexec.record.v1.RevokedWriter': [remexec_record_v1.RevokedWriterInput, remexec_record_v1.RevokedWriter]
   'remexec.record.v1.ScopeState': [remexec_record_v1.ScopeStateInput, remexec_record_v1.ScopeState]
   'remexec.record.v1.SealedRecord': [remexec_record_v1.SealedRecordInput, remexec_record_v1.SealedRecord]
   'remexec.scheduler.v1.KeptResponse': [remexec_scheduler_v1.KeptResponseInput, remexec_scheduler_v1.KeptResponse]

@@ -11,6 +11,7 @@ export interface Asset {
   etag: string
   digest: build_bazel_remote_execution_v2.Digest | null
   isDirectory: boolean
+  identity: string
 }
 
 export interface AssetInput {
@@ -21,4 +22,5 @@ export interface AssetInput {
   etag?: string | undefined
   digest?: build_bazel_remote_execution_v2.DigestInput | null | undefined
   isDirectory?: boolean | undefined
+  identity?: string | undefined
 }

@@ -6,6 +6,7 @@ export interface EntryDetails {
   artifactDuration: string
   artifactSha: string
   artifactDirtyHash: string
+  storedMs: number
 }
 
 export interface EntryDetailsInput {
@@ -14,4 +15,5 @@ export interface EntryDetailsInput {
   artifactDuration?: string | undefined
   artifactSha?: string | undefined
   artifactDirtyHash?: string | undefined
+  storedMs?: number | undefined
 }

@@ -27,6 +27,24 @@ export interface ScopedDetailsInput {
   scope?: string | undefined
 }
 
+export interface RevokedWriters {
+  writers: RevokedWriter[]
+}
+
+export interface RevokedWritersInput {
+  writers?: readonly RevokedWriterInput[] | undefined
+}
+
+export interface RevokedWriter {
+  identity: string
+  untilMs: number
+}
+
+export interface RevokedWriterInput {
+  identity?: string | undefined
+  untilMs?: number | undefined
+}
+
 export interface ScopeState {
   generation: Buffer
   usedMs: number

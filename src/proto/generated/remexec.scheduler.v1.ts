@@ -16,6 +16,7 @@ export interface ResultOrigin {
   workerIdentity: string
   scope: string
   isConfined: boolean
+  storedMs: number
 }
 
 export interface ResultOriginInput {
@@ -24,6 +25,7 @@ export interface ResultOriginInput {
   workerIdentity?: string | undefined
   scope?: string | undefined
   isConfined?: boolean | undefined
+  storedMs?: number | undefined
 }
 
 export interface OperationProgress {

@@ -88,9 +88,12 @@ export class ServerCall implements ServedCall, Receiver, Positioned {
   }
 
   record(outcome: ActionOutcome): void {
-    this.records?.add(this.instanceName, this.#wire.header(REQUEST_METADATA), outcome)
+    const scope = this.visitor?.scopeIn(this.instanceName)?.name
+    const told = scope === undefined ? outcome : { ...outcome, scope }
+    this.records?.add(this.instanceName, this.#wire.header(REQUEST_METADATA), told)
     const { invocation } = this
-    if (invocation !== undefined) this.invocations?.asked(invocation, outcome.outcome)
+    // A branch may name the build of another.
+    if (invocation !== undefined && scope === undefined) this.invocations?.asked(invocation, outcome.outcome)
   }
 
   /** Looked up when a store asks. A call with a stream of responses, such as Execute, keeps it alive until it ends. */

@@ -137,6 +137,7 @@ export class Request implements HttpRequest {
     this.#records?.add(this.instanceName, this.#exchange.headers.get(REQUEST_METADATA), {
       ...outcome,
       via: this.route ?? '',
+      scope: this.visitor?.scopeIn(this.instanceName)?.name,
     })
   }
 

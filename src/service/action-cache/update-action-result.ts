@@ -33,8 +33,10 @@ export const updateActionResult =
     const action = requestDigest(request.actionDigest, functions, 'action_digest')
     const result = request.actionResult
     if (result === null) throw new StatusError('INVALID_ARGUMENT', 'action_result is missing')
-    const ac = results.of(rpc.visitor?.scopeIn(request.instanceName))
-    await storeResult(action, result, { ac, cas, visitor: rpc.visitor, maxBytes: maxResponseBytes }, call)
+    const { visitor } = rpc
+    const scope = visitor?.scopeIn(request.instanceName)
+    const target = { ac: results.of(scope), cas, visitor, scope: scope?.name }
+    await storeResult(action, result, { ...target, maxBytes: maxResponseBytes }, call)
     rpc.record?.({ action: action.key, outcome: 'written' })
     return result
   }
@@ -46,6 +48,8 @@ interface ResultTarget {
   readonly cas: Store | undefined
   /** The uploading client. */
   readonly visitor: Visitor | undefined
+  /** Of that client. */
+  readonly scope?: string | undefined
   readonly maxBytes: number
 }
 
@@ -53,14 +57,14 @@ interface ResultTarget {
 export const storeResult = async (
   action: Digest,
   result: ActionResult,
-  { ac, cas, visitor, maxBytes }: ResultTarget,
+  { ac, cas, visitor, scope, maxBytes }: ResultTarget,
   call: Call,
 ): Promise<void> => {
   referencedBlobs(result, action.function)
   checkOutputs(result, reachesUp(result) ? await startOfPaths(action, cas, call) : '')
 
   if (cas !== undefined) await moveInlined(result, cas, action.function, call)
-  const bytes = resultCodec.encode(withOriginOf(visitor, result))
+  const bytes = resultCodec.encode(withOriginOf(visitor, scope, result))
   if (bytes.length > maxBytes) {
     const problem = `action_result has ${bytes.length} bytes, expected at most ${maxBytes}`
     throw new StatusError('INVALID_ARGUMENT', `${problem}: put stdout, stderr and outputs into the CAS`)
@@ -71,11 +75,14 @@ export const storeResult = async (
 /**
  * The result as it is stored. Its origin is the identity of the uploading client; an origin in the request is replaced.
  */
-const withOriginOf = (visitor: Visitor | undefined, result: ActionResult): ActionResult => {
+const withOriginOf = (visitor: Visitor | undefined, scope: string | undefined, result: ActionResult): ActionResult => {
   if (visitor === undefined) return result
   const { nameInResults: identity } = visitor
   const kept = { ...result, executionMetadata: result.executionMetadata && { ...result.executionMetadata } }
-  setOrigin(kept, identity === undefined ? undefined : { identity })
+  setOrigin(
+    kept,
+    identity === undefined ? undefined : { identity, storedMs: Date.now(), ...(scope !== undefined && { scope }) },
+  )
   return kept
 }
 

@@ -18,6 +18,8 @@ export interface AssetRecord {
   /** Undefined: never. */
   readonly expiresAtMs: number | undefined
   readonly etag: string
+  /** Who pushed it; absent for a download. */
+  readonly identity?: string | undefined
   /** Content that the asset refers to. The asset is there only while all of it is. */
   readonly blobs: readonly Digest[]
   readonly directories: readonly Digest[]

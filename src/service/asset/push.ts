@@ -50,6 +50,7 @@ const push = async (
   const others = { ...functions, value: digest.function.value }
   const record: AssetRecord = {
     ...{ kind, digest, uri: '', qualifiers: qualifiers.identifying, etag: '' },
+    identity: rpc.visitor?.nameInResults,
     validAtMs: clock.now(),
     expiresAtMs: request.expireAt === null ? undefined : toMs(request.expireAt),
     blobs: requestDigests(request.referencesBlobs, others, 'references_blobs'),

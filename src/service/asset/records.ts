@@ -90,9 +90,9 @@ export const contentOf = ({ kind, digest, blobs, directories }: AssetRecord) => 
 })
 
 const recordOf = (record: AssetRecord) => {
-  const { kind, digest, uri, qualifiers, validAtMs, expiresAtMs, etag } = record
+  const { kind, digest, uri, qualifiers, validAtMs, expiresAtMs, etag, identity = '' } = record
   const details = assetCodec.encode({
-    ...{ uri, qualifiers: [...qualifiers], validAt: timestampOf(validAtMs), etag },
+    ...{ uri, qualifiers: [...qualifiers], validAt: timestampOf(validAtMs), etag, identity },
     expiresAt: expiresAtMs === undefined ? null : timestampOf(expiresAtMs),
     ...{ digest: digest.toMessage(), isDirectory: kind === 'directory' },
   })

@@ -48,6 +48,7 @@ export const aboutOf = (
     instance: projectId,
     invocationId: checkInvocationId(invocationId),
     buildId,
+    scope: call.visitor?.scopeIn(projectId)?.name,
     identity: call.visitor?.identity,
     ...(call.visitor === undefined && { address: call.peer.replace(/:\d+$/, '') }),
     keywords: notificationKeywords,

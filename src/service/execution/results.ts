@@ -82,6 +82,7 @@ export class StoredResults implements ActionResults {
         identity: request.identity,
         isConfined: run.isConfined,
         scope: request.scope ?? '',
+        storedMs: Date.now(),
       })
     const stores = this.#options.storesOf(request.instanceName)
     if (stores === undefined || result === null) return response

@@ -24,7 +24,9 @@ export const keyOfEntry = (instanceName: string, key: readonly string[]): Digest
 /** A short body is the content of the record, a longer one its blob. */
 export const encodeEntry = (key: Digest, kept: Kept, fields: KeptFields, identity: string | undefined): Buffer => {
   const isBare = identity === undefined && Object.keys(fields).length === 0
-  const details = isBare ? undefined : detailsCodec.encode({ ...fields, identity: identity ?? '' })
+  const details = isBare
+    ? undefined
+    : detailsCodec.encode({ ...fields, identity: identity ?? '', storedMs: Date.now() })
   const body = 'inline' in kept ? { content: kept.inline } : { blobs: [kept.digest] }
   return encodeRecord(key, { ...body, ...(details && { details }) })
 }

@@ -3,12 +3,15 @@ import type { Log } from '../../log/log.js'
 import type { Scope } from '../../rpc/scope.js'
 import type { Store } from '../contract/store.js'
 import { KnownScope, type ScopeLimits } from './known-scope.js'
+import { RevokedWriters, ValidResults } from './revoked-writers.js'
 import { ScopedStore } from './scoped-store.js'
 
 export interface ScopesOptions {
   readonly limits: ScopeLimits
   readonly clock: Clock
   readonly log: Log
+  /** Whether callers are known, so that what one wrote can be told from the rest. */
+  readonly knowsCallers: boolean
 }
 
 export type ScopeUsage = KnownScope['usage']
@@ -22,15 +25,22 @@ export class Scopes {
   readonly #options: ScopesOptions
   /** By instance and name, the longest unused first. */
   readonly #known = new Map<string, KnownScope>()
+  readonly revoked: RevokedWriters
 
   constructor(store: Store, options: ScopesOptions) {
     this.#store = store
     this.#options = options
+    this.revoked = new RevokedWriters(store, options)
+  }
+
+  /** The action cache without what revoked callers wrote. */
+  valid(over: Store): Store {
+    return this.#options.knowsCallers ? new ValidResults(over, this.revoked) : over
   }
 
   /** What a scope keeps. `over` is the action cache, or it with a check of completeness above. */
   layer(scope: Scope, over: Store = this.#store): Store {
-    return new ScopedStore(over, scope, ({ instanceName }) => this.of(instanceName, scope))
+    return this.valid(new ScopedStore(over, scope, ({ instanceName }) => this.of(instanceName, scope)))
   }
 
   of(instanceName: string, scope: Scope): KnownScope {

@@ -325,7 +325,9 @@ const putResult = ({ request, mount, instanceName, hash }: Named): Promise<HttpA
     // Bazel uploads the Action before its result. Without it, an earlier result has the size.
     const known = (await sizes.digestOf('cas', hash, call)) ?? (await sizes.digestOf('ac', hash, call))
     const action = known ?? Digest.parse({ hash, sizeBytes: 0 }, SHA256)
-    await storeResult(action, result, { ac, cas, visitor: request.visitor, maxBytes: MAX_RESULT_BYTES }, call)
+    const { visitor } = request
+    const scope = visitor?.scopeIn(instanceName)?.name
+    await storeResult(action, result, { ac, cas, visitor, scope, maxBytes: MAX_RESULT_BYTES }, call)
     await sizes.note('ac', action, call)
     request.record({ action: action.key, outcome: 'written' })
     return { answer: emptyAnswer(200), sizeBytes: bytes.length }
