@@ -59,8 +59,8 @@ const batches = (blobs: Iterable<Buffer>): Buffer[][] => {
 }
 
 /** Puts small blobs in place, outside of what is measured. */
-export const store = async (server: Server, blobs: Iterable<Buffer>): Promise<void> => {
-  const requests = batches(blobs).map((batch) => batchUpdate(server, batch))
+export const store = async (server: Server, blobs: Iterable<Buffer>, headers?: Request['headers']): Promise<void> => {
+  const requests = batches(blobs).map((batch) => ({ ...batchUpdate(server, batch), ...(headers && { headers }) }))
   await each(server, requests, { concurrency: 4, check: checkBatch })
 }
 

@@ -10,6 +10,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import t, { type Test } from 'tap'
 import { parseConfig } from '../src/config/load.js'
 import { AccessRules } from '../src/security/access.js'
+import { ScopeRules } from '../src/security/scopes.js'
 import { program, root, serve } from './cli/program.js'
 import { collect, TestClient } from './server/client.js'
 import { buildAction, EXECUTION, responseOf } from './service/execution-harness.js'
@@ -118,21 +119,22 @@ const protectedPush = {
   pipeline_source: 'push',
 }
 const WRITES = 'read_cas write_cas read_ac write_ac execute'
-const READS = 'read_cas write_cas read_ac execute'
+/** What others of its scope alone read. */
+const APART = `${WRITES} apart`
 
 /** Claims, and what they permit. */
 const JOBS: Readonly<Record<string, readonly [claims: Record<string, unknown>, groups: string[], may: string]>> = {
   'GitHub: a push to main': [push, [], WRITES],
-  'GitHub: a push to another branch': [{ ...push, ref: 'refs/heads/maint' }, [], READS],
-  'GitHub: a pull request': [{ ...push, ref: 'refs/pull/7/merge', event_name: 'pull_request' }, [], READS],
-  'GitHub: code of a fork with the ref of main': [{ ...push, event_name: 'pull_request_target' }, [], READS],
+  'GitHub: a push to another branch': [{ ...push, ref: 'refs/heads/maint' }, [], APART],
+  'GitHub: a pull request': [{ ...push, ref: 'refs/pull/7/merge', event_name: 'pull_request' }, [], APART],
+  'GitHub: code of a fork with the ref of main': [{ ...push, event_name: 'pull_request_target' }, [], APART],
   'GitHub: another owner': [{ ...push, repository_owner: 'acme-fake' }, [], ''],
   'GitHub: the claims of GitLab': [{ ...protectedPush, iss: GITHUB }, [], ''],
   'GitHub: groups that other sources have': [{ iss: GITHUB, repository_owner: 'x' }, [...GROUPS, 'developers'], ''],
   'GitLab: a protected branch': [protectedPush, [], WRITES],
-  'GitLab: another branch': [{ ...protectedPush, ref_protected: 'false' }, [], READS],
-  'GitLab: a protected tag': [{ ...protectedPush, ref_type: 'tag' }, [], READS],
-  'GitLab: a merge request': [{ ...protectedPush, pipeline_source: 'merge_request_event' }, [], READS],
+  'GitLab: another branch': [{ ...protectedPush, ref_protected: 'false' }, [], APART],
+  'GitLab: a protected tag': [{ ...protectedPush, ref_type: 'tag' }, [], APART],
+  'GitLab: a merge request': [{ ...protectedPush, pipeline_source: 'merge_request_event' }, [], APART],
   'GitLab: a group whose name begins the same': [{ ...protectedPush, project_path: 'acme2/app' }, [], ''],
   'GitLab: the claims of GitHub': [{ ...push, iss: GITLAB }, [], ''],
   'a reader of the pages': [{ iss: LOGIN }, ['developers'], 'read_cas read_ac'],
@@ -146,18 +148,23 @@ t.test('claims give rights, and none without the names of owner and group', asyn
   const rightsWith = (env: Record<string, string>) => {
     const { config } = parseConfig(text, 'server.json5', { env: { HOME: '/', REMEXEC_OIDC_SECRET: 'x', ...env } })
     const rules = new AccessRules(config?.security?.access)
+    const scopes = new ScopeRules(config?.security?.scopes)
     return (claims: Record<string, unknown>, groups: readonly string[]) => {
-      const rights = rules.rightsOf({ kind: 'jwt', name: 'a-job', groups, claims })
+      const identity = { kind: 'jwt', name: 'a-job', groups, claims } as const
+      const rights = rules.rightsOf(identity)
+      const isApart = scopes.scopeOf(identity, 'main') !== undefined
       const all = ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute', 'push'] as const
       const may = all.filter((permission) => rights.mayIn('main', permission))
-      return { may, administers: rights.administers, works: rights.mayWorkFor('MAIN') }
+      return { may, isApart, administers: rights.administers, works: rights.mayWorkFor('MAIN') }
     }
   }
   const rightsOf = rightsWith({ REMEXEC_GITHUB_OWNER: 'acme', REMEXEC_GITLAB_GROUP: 'acme' })
   const unnamed = rightsWith({})
   for (const [name, [claims, groups, may]] of Object.entries(JOBS)) {
-    const expected = may.split(' ').filter((word) => word !== '' && word !== 'administer')
-    t.same(rightsOf(claims, groups), { may: expected, administers: may.includes('administer'), works: false }, name)
+    const expected = may.split(' ').filter((word) => word !== '' && word !== 'administer' && word !== 'apart')
+    const { isApart, ...rights } = rightsOf(claims, groups)
+    t.same(rights, { may: expected, administers: may.includes('administer'), works: false }, name)
+    if (may.includes('write_ac')) t.equal(isApart, may === APART, `${name}: where it writes`)
     if (claims['iss'] !== LOGIN) t.same(unnamed(claims, groups).may, [], `${name}, if nobody is named`)
   }
 })
@@ -264,7 +271,9 @@ t.test('a job of CI executes on a worker elsewhere with its own token, and peopl
   t.equal((await get.response).stdoutRaw.toString(), 'from afar\n')
   const update = { ...execute, actionResult: { exitCode: 0 } }
   const write = (metadata: Metadata) => client.unary(`${AC}/UpdateActionResult`, update, { metadata }).response
-  t.match(await failure(write(mergeRequest)), { code: 'PERMISSION_DENIED' })
+  t.match(await failure(write(mergeRequest)), { code: 'OK' })
+  const again = client.unary(`${AC}/GetActionResult`, { ...execute, inlineStdout: true }, { metadata: job })
+  t.equal((await again.response).stdoutRaw.toString(), 'from afar\n', 'main reads what the worker wrote')
   await write(bearer(await gitlab.sign(protectedPush)))
 
   const ask = (metadata: Metadata) => client.unary(`${CAPABILITIES}/GetCapabilities`, {}, { metadata }).response

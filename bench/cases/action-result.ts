@@ -6,7 +6,7 @@ import { digestOf, randomBlobs, store } from '../content.js'
 import { each } from '../load/each.js'
 import { repeat } from '../load/h2load.js'
 import type { Request } from '../load/request.js'
-import { callersOnly, TOKEN, uncheckedResults, unpromised } from '../server/config.js'
+import { BRANCH_TOKEN, callersOnly, TOKEN, uncheckedResults, unpromised, withScopes } from '../server/config.js'
 import type { Server } from '../server/process.js'
 
 const REAPI = 'build.bazel.remote.execution.v2'
@@ -25,6 +25,8 @@ interface Variant {
   readonly configure?: RateCase['configure']
   /** Says who calls. */
   readonly headers?: Request['headers']
+  /** Says who reads, if that is not who writes. This one has first written another result. */
+  readonly reader?: Request['headers']
   /** Connections; each carries CONCURRENCY calls at a time. Default 1. */
   readonly connections?: number
   /** Different actions, asked for in turn. Default 1. */
@@ -42,6 +44,7 @@ export const getActionResult = ({
   isInlined,
   configure,
   headers,
+  reader,
   connections = 1,
   actions = 1,
   outputs = 1,
@@ -50,14 +53,19 @@ export const getActionResult = ({
   const [output = Buffer.alloc(0), stdout = Buffer.alloc(0), ...others] = randomBlobs(outputs + 1, 1000)
   const actionDigests = Array.from({ length: actions }, () => digestOf(randomBytes(100)))
   const hints = isInlined ? { inlineStdout: true, inlineOutputFiles: ['out/a'] } : {}
+  const asking = reader ?? headers
   const ask = ({ instanceName }: Server, actionDigest = actionDigests[0]): Request => ({
     path: `${AC}/GetActionResult`,
     messages: [getRequest.encode({ instanceName, actionDigest, ...hints })],
-    ...(headers && { headers }),
+    ...(asking && { headers: asking }),
     ...(isHit ? {} : { shape: 'absent', code: NOT_FOUND }),
     ...(outputs > 1 && { shape: `outputs-${outputs}` }),
   })
-  const put = ({ instanceName }: Server, actionDigest: (typeof actionDigests)[number]): Request => {
+  const put = (
+    { instanceName }: Server,
+    actionDigest: (typeof actionDigests)[number],
+    writer: Request['headers'] = headers,
+  ): Request => {
     const actionResult = {
       outputFiles: [output, ...others].map((bytes, at) => ({
         path: at === 0 ? 'out/a' : `out/${at}`,
@@ -69,7 +77,7 @@ export const getActionResult = ({
     return {
       path: `${AC}/UpdateActionResult`,
       messages: [putRequest.encode({ instanceName, actionDigest, actionResult })],
-      ...(headers && { headers }),
+      ...(writer && { headers: writer }),
     }
   }
   const check = (message: Buffer): void => {
@@ -93,13 +101,15 @@ export const getActionResult = ({
     ...(configure === undefined ? {} : { configure }),
     setUp: async (server) => {
       if (isHit) {
-        if (hasCas) await store(server, [output, stdout, ...others])
+        if (hasCas) await store(server, [output, stdout, ...others], headers)
         await each(
           server,
           actionDigests.map((actionDigest) => put(server, actionDigest)),
           { concurrency: CONCURRENCY },
         )
       }
+      if (reader !== undefined)
+        await each(server, [put(server, digestOf(randomBytes(100)), reader)], { concurrency: 1 })
       await each(server, [ask(server)], { concurrency: 1, check })
     },
     run,
@@ -142,6 +152,19 @@ export const actionResultCases = (): readonly RateCase[] => [
     isInlined: false,
     configure: callersOnly,
     headers: { authorization: `Bearer ${TOKEN}` },
+  }),
+  getActionResult({
+    name: 'GetActionResult hit, trusted beside scopes',
+    ...{ isHit: true, isInlined: false, hasCas: true },
+    configure: withScopes,
+    headers: { authorization: `Bearer ${TOKEN}` },
+  }),
+  getActionResult({
+    name: 'GetActionResult hit, by a scope that misses its own',
+    ...{ isHit: true, isInlined: false, hasCas: true },
+    configure: withScopes,
+    headers: { authorization: `Bearer ${TOKEN}` },
+    reader: { authorization: `Bearer ${BRANCH_TOKEN}` },
   }),
   getActionResult({ name: 'GetActionResult miss', isHit: false, isInlined: false }),
 ]

@@ -250,3 +250,18 @@ export const chunkedExecution = (dataPath: string): object => {
 }
 
 export const chunkedCache = (dataPath: string): object => cacheOnly(chunked(dataPath))
+
+/** Of a branch, in `withScopes`. */
+export const BRANCH_TOKEN = 'token-of-a-branch'
+
+/** All services, with a token that is trusted and one that has a scope. */
+export const withScopes = (dataPath: string): object => {
+  const tokenOf = (name: string, token: string, more: object = {}): object => ({
+    ...{ name, sha256: createHash('sha256').update(token).digest('hex') },
+    ...more,
+  })
+  return {
+    ...benchConfig(dataPath),
+    security: { identity: { tokens: [tokenOf('main', TOKEN), tokenOf('branch', BRANCH_TOKEN, { scope: 'branch' })] } },
+  }
+}

@@ -3,6 +3,7 @@ import { type Use, whyCarried } from './carried.js'
 import type { AttachedWorker, Config, ServerConfig } from './config.js'
 import { storePath } from './store-path.js'
 import { addressText } from './value/address.js'
+import { readsText, writersIn, writesText } from './who-writes.js'
 
 /**
  * Describes, for people, the stages of each store, for how long it promises to keep blobs (`promises`), how service threads
@@ -26,7 +27,32 @@ export const explain = (
     `worker ${JSON.stringify(worker.options.name)}`,
     ...table(worksOn(worker, config)),
   ]),
+  ...accessOf(config),
 ]
+
+/** One row for each rule of access, and one for each worker and parent. */
+const accessOf = (config: Config): readonly string[] => {
+  const writers = writersIn(config)
+  if (writers.length === 0) return []
+  const parents = [...config.instances].flatMap(([name, { parent }]): Row[] =>
+    parent === undefined
+      ? []
+      : [[`instance ${JSON.stringify(name)}`, `then what instance ${JSON.stringify(parent)} has`, 'nothing there']],
+  )
+  return [
+    'who reads and writes results, HTTP entries and assets; blobs prove themselves, so all share them',
+    ...table([
+      ['who', 'reads', 'writes'],
+      ...writers.map((one): Row => [one.who, readsText(one), writesText(one)]),
+      ...config.workers.map(({ options }): Row => {
+        const isConfined = options.use_mount_namespace && !options.keep_network
+        const writes = isConfined ? 'what all read: its actions are confined' : 'where who asked writes: not confined'
+        return [`worker ${JSON.stringify(options.name)}`, 'inputs', writes]
+      }),
+      ...parents,
+    ]),
+  ]
+}
 
 const threadsOf = (config: Config, uses: ReadonlyMap<string, Use>): string[] => [
   `${config.global.threads} service threads: which stores are one for all of them, and where calls for blobs and results are served`,

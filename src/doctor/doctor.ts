@@ -2,6 +2,7 @@ import type { Config } from '../config/config.js'
 import type { Log } from '../log/log.js'
 import type { SecretLearner } from '../log/secrets.js'
 import { backendFindings } from './backends.js'
+import { branchFindings } from './branches.js'
 import { diskFindings } from './disk-room.js'
 import { fileFindings } from './files.js'
 import type { Finding } from './finding.js'
@@ -23,6 +24,7 @@ export const examineMachine = async (
     memoryFindings(config),
     descriptorFindings(),
     clockFindings(Date.now()),
+    branchFindings(config),
     listenerFindings(config),
     backendFindings(config, parts),
   ])

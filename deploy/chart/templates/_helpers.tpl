@@ -191,9 +191,12 @@ spec:
   (dict "by" $byToken "groups" (list "fleet") "may" (list "work")) }}
 {{- end }}
 {{- $security := dict "identity" $identity "access" $rules }}
+{{- if $values.auth.scopes }}
+{{- $_ := set $security "scopes" (dict "rules" $values.auth.scopes) }}
+{{- end }}
 {{- $text = replace "// chart: security" (printf "security: %s," (toJson $security)) $text }}
-{{- else if or $values.auth.identity $values.auth.access }}
-{{- fail "auth.identity and auth.access need auth.enabled=true" }}
+{{- else if or $values.auth.identity $values.auth.access $values.auth.scopes }}
+{{- fail "auth.identity, auth.access and auth.scopes need auth.enabled=true" }}
 {{- end }}
 {{- with $values.pages.address }}
 {{- $text = replace "// chart: pages" (printf "address: %s," (toJson .)) $text }}

@@ -1,6 +1,7 @@
 import { entryFor } from '../../base/catch-all.js'
 import { innermost } from '../innermost.js'
 import { templateFault } from '../value/scope-template.js'
+import { unprotected, writersIn } from '../who-writes.js'
 import type { LintContext, UncheckedConfig } from './context.js'
 
 /** What in a configuration gives callers a scope. Lines of a `tokens_file` may do so too. */
@@ -18,6 +19,21 @@ export const lintScopes = (context: LintContext): void => {
   lintElsewhere(context)
   lintWorkers(context)
   lintParents(context)
+  lintWriters(context)
+}
+
+/** Whoever may open a pull request must not write what `main` reads. */
+const lintWriters = ({ config, findings, originOf }: LintContext): void => {
+  for (const writers of writersIn(config)) {
+    const why = unprotected(writers, config)
+    const path = config.security?.access === undefined ? ['security'] : originOf(writers.rule)
+    if (why !== undefined)
+      findings.warning(
+        path,
+        `callers without a protected ref may write results that all read: ${writers.who} (${why})`,
+        { expected: 'a rule in security.scopes for them (docs/branches.md), or claims of a protected ref' },
+      )
+  }
 }
 
 const lintRules = ({ config: { security }, findings, originOf }: LintContext): void => {

@@ -1,3 +1,4 @@
+import type { About } from '../../builds/about.js'
 import type { Kept } from '../../builds/entry.js'
 import { outcomeOf } from '../../builds/summary.js'
 import type { Page, Shown, Visit } from '../page.js'
@@ -50,19 +51,20 @@ export const foundFor = async (visit: Visit, { builds, requests }: BuildPagesPar
     (asked === null || asked === instance) &&
     (askedScope === null || askedScope === (scope ?? '')) &&
     visit.may(READ_BUILDS, instance)
-  const [first] = (builds?.withId(id) ?? []).filter(({ summary }) => isFor({ scope: undefined, ...summary.about }))
+  const kept = (builds?.withId(id) ?? []).map((one) => ({ ...placeOf(one.summary.about), kept: one }))
+  const asking = (await requests.of(id)).map(({ instance, scope }) => ({ instance, scope, kept: undefined }))
+  // Those with events first, but none of a branch before that of a trusted caller.
+  const all = [...kept, ...asking].filter(isFor)
+  const first = all.find(({ scope }) => scope === undefined) ?? all[0]
   if (first !== undefined) {
-    const { instance, scope } = first.summary.about
+    const { instance, scope } = first
     visit.demand(READ_BUILDS, instance)
-    return { id, instance, scope, kept: (await builds?.find(first.key)) ?? first }
-  }
-  for (const { instance, scope } of await requests.of(id)) {
-    if (!isFor({ instance, scope })) continue
-    visit.demand(READ_BUILDS, instance)
-    return { id, instance, scope, kept: undefined }
+    return { id, instance, scope, kept: first.kept && ((await builds?.find(first.kept.key)) ?? first.kept) }
   }
   throw visit.absent(`invocation ${id.slice(0, 128)}`)
 }
+
+const placeOf = ({ instance, scope }: About): Pick<Found, 'instance' | 'scope'> => ({ instance, scope })
 
 /** The address of an invocation and its tabs. */
 export const linkToTab = (
