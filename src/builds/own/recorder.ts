@@ -49,20 +49,23 @@ export class OwnRecorder {
     this.#timer = undefined
     const numbers = this.#numbers
     this.#numbers = []
-    const byInvocation = new Map<string, OwnExecution[]>()
+    const byInvocation = new Map<string, { readonly scope: string | undefined; readonly execution: OwnExecution }[]>()
     for (const number of numbers) {
       const record = this.#records.get(number)
       const execution = record && ownExecution(record)
       if (record === undefined || execution === undefined) continue
       const known = byInvocation.get(record.invocation)
-      if (known === undefined) byInvocation.set(record.invocation, [execution])
-      else known.push(execution)
+      const { invocation, scope } = record
+      if (known === undefined) byInvocation.set(invocation, [{ scope, execution }])
+      else known.push({ scope, execution })
     }
     for (const [invocationId, executions] of byInvocation)
-      this.#builds.open.note(invocationId, ({ instance, identity }) => {
-        // Another caller may name the build too, and only in its own instance what he does counts for it.
-        const own = executions.filter((one) => one.identity === identity || one.instance === instance)
-        return own.length === 0 ? undefined : encodeOwn({ executions: own })
+      this.#builds.open.note(invocationId, ({ instance, identity, scope: ofBuild }) => {
+        // Another caller may name the build too: it counts in the instance and the scope of the build only.
+        const own = executions.filter(
+          ({ scope, execution: one }) => scope === ofBuild && (one.identity === identity || one.instance === instance),
+        )
+        return own.length === 0 ? undefined : encodeOwn({ executions: own.map(({ execution }) => execution) })
       })
   }
 

@@ -23,7 +23,7 @@ export const missesTab = (sources: MissSources): InvocationTab => ({
   needsEvents: false,
   data: async ({ visit, id: invocation, instance: ofEvents, requests: all }) => {
     const instance = mostUsed(all, ofEvents)
-    const history = await sources.history(instance)
+    const history = await sources.history(visit, instance)
     const { misses, folded, isDone } = await sources.explanations(
       visit,
       sources.stores(visit, instance),
