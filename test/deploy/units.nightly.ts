@@ -12,7 +12,7 @@ import { certificate } from '../server/certificate.js'
 import { buildAction } from '../service/execution-harness.js'
 import { found, until, untilSo } from '../until.js'
 
-// For changes in: deploy/remexec.service, deploy/remexec-worker.service, deploy/remexec-secrets.conf, deploy/recipes/, src/process/stop-signals.ts
+// For changes in: deploy/remexec.service, deploy/remexec-worker.service, deploy/remexec-secrets.conf, deploy/recipes/, src/process/stop-signals.ts, src/process/service-manager.ts
 
 t.setTimeout(300_000)
 
@@ -148,6 +148,14 @@ t.test('systemd starts the unit, reloads it and stops it', async (t) => {
   await startUnit(machine, 'remexec')
   t.match(await journal(/connected to the scheduler/), /valid \(0 errors, 0 warnings\)/, 'validated before')
 
+  const told = async (): Promise<string> =>
+    (await systemctl('show', '--property=StatusText,Type,WatchdogUSec,NotifyAccess', 'remexec')).output
+  t.match(await told(), /^Type=notify$/m)
+  t.match(await told(), /^StatusText=serving grpc:\/\/127\.0\.0\.1:50051/m, 'systemctl start waited for it')
+  t.match(await told(), /^WatchdogUSec=3min$/m)
+  t.match(await told(), /^NotifyAccess=main$/m, 'actions cannot speak for the server')
+  t.match(await inside('remexec', 'validate'), { code: 0, output: /^\/etc\/remexec\/remexec\.json5: valid/m })
+
   const pid = (await systemctl('show', '--property=MainPID', '--value', 'remexec')).output.trim()
   const status = (await inside('cat', `/proc/${pid}/status`)).output
   t.match(status, /^Uid:\t(6[0-9]{4})\t\1\t/m, 'a user of its own')
@@ -161,6 +169,7 @@ t.test('systemd starts the unit, reloads it and stops it', async (t) => {
 
   t.match(await systemctl('reload', 'remexec'), { code: 0, output: '' })
   await journal(/the configuration was read again/)
+  t.match(await told(), /^StatusText=serving/m, 'the reload has ended')
   t.match(await systemctl('is-active', 'remexec'), { code: 0 }, 'it goes on')
 
   t.match(await systemctl('restart', 'remexec'), { code: 0 })
