@@ -3,6 +3,7 @@ import { chmod, cp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/p
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { start } from './cli/program.js'
+import { startAndBuild, withoutBazel } from './clients/first-build.js'
 import { type Outcome, run } from './clients/process.js'
 import { scratchFolder } from './clients/scratch.js'
 import { buildFiles, checkContents } from './package-files.js'
@@ -108,9 +109,26 @@ await t.test(
     await cp(deb, join(system, 'remexec.deb'))
     const path = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root' }
     const inside = (...command: readonly string[]) => runBare(path, '/usr/sbin/chroot', system, ...command)
-    const installed = await inside('dpkg', '--install', '/remexec.deb')
-    t.equal(installed.code, 0) || t.comment(installed.output)
+    const serves = (...command: readonly string[]) =>
+      start(t, [
+        ...['unshare', '--mount', 'sh', '-ec', 'mount -t proc proc "$0/proc" && exec "$@"', system],
+        ...bare({ ...path, REMEXEC_LOG_FORMAT: 'text' }, '/usr/sbin/chroot', system, ...command, '--port', '0'),
+      ])
+    const firstBuild = async (what: string, ...command: readonly string[]): Promise<void> => {
+      const server = await startAndBuild(t, what, () => serves(...command, 'start'))
+      server.child.kill('SIGTERM')
+      t.same(await server.ended, { code: 143, signal: null })
+    }
+    await cp(single, join(system, 'usr/local/bin/remexec-of-test'))
+    if (!withoutBazel) await firstBuild('one file in an empty Debian', 'remexec-of-test')
+    await rm(join(system, 'usr/local/bin/remexec-of-test'))
+    await rm(join(system, 'root/.cache'), { recursive: true, force: true })
+    await t.test('dpkg installs it', async (t) => {
+      const installed = await inside('dpkg', '--install', '/remexec.deb')
+      t.equal(installed.code, 0) || t.comment(installed.output)
+    })
     t.same(await inside('remexec', '--version'), VERSION)
+    if (!withoutBazel) await firstBuild('the package in an empty Debian', 'remexec')
     const config = '/etc/remexec/remexec.json5'
     t.match(await inside('remexec', 'validate', config), { code: 0, output: /valid \(0 errors, 0 warnings\)/ })
     t.match(await inside('zcat', '/usr/share/man/man1/remexec.1.gz'), { output: /^\.TH REMEXEC 1 .*remexec validate/s })

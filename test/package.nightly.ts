@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { cp, lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
+import { start } from './cli/program.js'
+import { startAndBuild, withoutBazel } from './clients/first-build.js'
 import { cleanEnv, type Outcome, run } from './clients/process.js'
 import { root, scratchFolder } from './clients/scratch.js'
 import { startServer } from './clients/server.js'
@@ -10,7 +12,7 @@ import { until } from './until.js'
 
 // For changes in: package.json, package-lock.json, conformance/package.json, scripts, src/cli.ts, src/assembly, src/process
 
-t.setTimeout(120_000)
+t.setTimeout(400_000)
 
 const ZSTD = 1
 
@@ -161,6 +163,15 @@ t.test(
     const [named = ''] = /\/\S+\.md/.exec(help.output) ?? []
     t.ok(existsSync(named), `--help names a page that is there: ${named}`)
   },
+)
+
+const node24 = process.env['REMEXEC_TEST_NODE_24']
+
+t.test('on Node 24 it serves the first build', { skip: node24 === undefined ? 'needs Node 24' : withoutBazel }, (t) =>
+  startAndBuild(t, 'npm and Node 24', () => {
+    const env = { ...cleanEnv(home), REMEXEC_LOG_FORMAT: 'text' }
+    return start(t, [node24 ?? '', join(installed, 'dist/cli.js'), 'start', '--port', '0'], { env })
+  }),
 )
 
 t.test('the installed program checks and serves', async (t) => {

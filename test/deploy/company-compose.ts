@@ -1,5 +1,5 @@
 /** The compose file of the recipe `company` as an engine runs it, used with tokens by Bazel, ccache and Turborepo. */
-import { chown, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, chown, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -28,6 +28,8 @@ export const withoutCompany = withoutS3
 /** The folder that the recipe describes, with the ports, and the network of the machine because this engine has no other. */
 const folderOfCompany = async (t: Test, ports: { readonly clients: number; readonly workers: number }) => {
   const folder = await scratchFolder(t)
+  // For the user of the image.
+  await chmod(folder, 0o755)
   const recipe = join(root, 'deploy/recipes/company')
   const etc = join(folder, 'etc')
   await mkdir(etc)
@@ -138,7 +140,7 @@ export const useCompany = async (t: Test, composes: Compose): Promise<void> => {
       t.equal(code, 0, runner) || t.comment(output)
       t.same(Object.keys(ran), [runner])
       const [, invocation = ''] = /\/invocation\/([0-9a-f-]+)/.exec(output) ?? []
-      t.match(await page(`/invocation/${invocation}`), { status: 200, text: /bazel test/ })
+      t.match(await page(`/invocation/${invocation}`), { status: 200, text: /<title>test \/\/plain/ })
       await bazel.clean()
     }
   })

@@ -3,6 +3,7 @@ import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { start } from '../cli/program.js'
+import { buildFirst, withoutBazel } from '../clients/first-build.js'
 import { type Outcome, run } from '../clients/process.js'
 import { findClient } from '../clients/recipe/recipe.js'
 import { root, scratchFolder } from '../clients/scratch.js'
@@ -28,7 +29,8 @@ const folder = await scratchFolder(t)
 // Without BuildKit, which is a program of its own.
 const env = { ...process.env, DOCKER_HOST: `unix://${folder}/sock`, DOCKER_BUILDKIT: '0' }
 const engine = start(t, [
-  dockerd ?? '',
+  // Ends with the test, however that ends.
+  ...['setpriv', '--pdeathsig', 'TERM', dockerd ?? ''],
   ...['--data-root', `${folder}/data`, '--exec-root', `${folder}/exec`, '--pidfile', `${folder}/pid`],
   // It changes nothing of this machine's network.
   ...['--host', env.DOCKER_HOST, '--bridge=none', '--iptables=false'],
@@ -139,6 +141,11 @@ for (const target of ['remexec', 'remexec-full']) {
     const get = `remexec cas get --server grpc://${new URL(again).host} ${digest}`
     t.equal(await succeeds('exec', target, 'sh', '-c', get), 'kept')
     await ends(t, target)
+    if (withoutBazel) return
+    await succeeds('run', '--detach', `--name=${target}-again`, ...HERE, target)
+    await pageOf(() => asks('logs', `${target}-again`))
+    await buildFirst(t, await succeeds('logs', `${target}-again`))
+    await ends(t, `${target}-again`)
   })
 }
 
