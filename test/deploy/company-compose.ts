@@ -98,7 +98,7 @@ export const useCompany = async (t: Test, composes: Compose): Promise<void> => {
     ...{ REMEXEC_BUCKET: s3.bucket, REMEXEC_REGION: 'us-east-1', REMEXEC_ENDPOINT: `http://127.0.0.1:${s3.port}` },
     ...{ REMEXEC_OIDC_ISSUER: 'https://login.example.com/realms/company', REMEXEC_OIDC_SECRET: 'of-the-pages' },
     ...{ AWS_ACCESS_KEY_ID: S3_KEYS.accessKeyId, AWS_SECRET_ACCESS_KEY: S3_KEYS.secretAccessKey },
-    ...{ REMEXEC_CAS_SIZE: '20gb' },
+    ...{ REMEXEC_CAS_SIZE: '20gb', REMEXEC_QUEUE_SIZE: '10gb', REMEXEC_CAS_EVICT: '1gb' },
   }
   const compose = (...args: readonly string[]): Promise<Outcome> => composes(file, env, ...args)
   t.match(await compose('up', '--detach', '--no-build'), { code: 0 })
