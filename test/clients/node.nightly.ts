@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { conformance } from '../conformance/program.js'
@@ -23,7 +24,7 @@ for (const [release, variable] of Object.entries(releases)) {
     const version = await run(node ?? '', ['--version'], '/', {})
     t.match(version.output, new RegExp(`^v${release}\\.`), `${variable} is that release`)
     const folder = await scratchFolder(t)
-    const server = await startServer(t, join(folder, 'data'), { ...(node && { node }) })
+    const server = await startServer(t, join(folder, 'data'), { ...(node && { node }), env: { HOME: folder } })
 
     const noBazel = bazelProgram === undefined && 'needs Bazel 4.2: apt-get install bazel-bootstrap'
     await t.test('Bazel builds and tests the fixture remotely, then from the cache', { skip: noBazel }, async (t) => {
@@ -43,5 +44,7 @@ for (const [release, variable] of Object.entries(releases)) {
     })
 
     t.equal(await server.stop(), 143, 'SIGTERM is a clean end')
+    const kept = await readdir(join(folder, '.cache/remexec-program/code'), { recursive: true })
+    t.ok(kept.length > 50, `${kept.length} files of compiled code are kept for the next start`)
   })
 }
