@@ -10,6 +10,7 @@ import { turbo } from '../clients/http/tools/turbo.js'
 import { type Outcome, run } from '../clients/process.js'
 import { findClient } from '../clients/recipe/recipe.js'
 import { copyFixture, root, scratchFolder } from '../clients/scratch.js'
+import { tlsTunnel } from '../clients/tls-tunnel.js'
 import { S3_KEYS, startS3, withoutS3 } from '../store/kinds/experimental_cloud_object_store/s3-server.js'
 import { freePorts } from '../store/remote/backend.js'
 import { Authority } from '../tls/authority.js'
@@ -101,8 +102,9 @@ export const useCompany = async (t: Test, composes: Compose): Promise<void> => {
     ...{ REMEXEC_CAS_SIZE: '20gb', REMEXEC_QUEUE_SIZE: '10gb', REMEXEC_CAS_EVICT: '1gb' },
   }
   const compose = (...args: readonly string[]): Promise<Outcome> => composes(file, env, ...args)
-  t.match(await compose('up', '--detach', '--no-build'), { code: 0 })
   t.teardown(() => compose('down', '--volumes'))
+  const { code, output } = await compose('up', '--detach', '--no-build')
+  t.equal(code, 0) || t.comment(output)
   const authority = await readFile(ca)
   const page = (path: string) => pageOf(`${address}${path}`, authority, operators)
   try {
@@ -117,13 +119,12 @@ export const useCompany = async (t: Test, composes: Compose): Promise<void> => {
   await t.test('Bazel builds on its worker', { skip: bazelProgram === undefined && 'needs Bazel' }, async (t) => {
     const bazel = new Bazel(bazelProgram ?? '', folder, await copyFixture('workspace', folder))
     t.teardown(() => bazel.shutdown())
+    const near = await tlsTunnel(t, { host: 'localhost', port: clients, ca: authority })
+    // Without build events: this Bazel has no option for their token.
     const build = (token: string) =>
       bazel.run(
         'test',
-        `--remote_executor=grpcs://localhost:${clients}`,
-        `--bes_backend=grpcs://localhost:${clients}`,
-        `--bes_results_url=${address}/invocation/`,
-        `--tls_certificate=${ca}`,
+        `--remote_executor=grpc://${near}`,
         `--remote_header=authorization=Bearer ${token}`,
         '--noremote_upload_local_results',
         '--',
@@ -139,10 +140,9 @@ export const useCompany = async (t: Test, composes: Compose): Promise<void> => {
       const { code, output, ran } = await build(token)
       t.equal(code, 0, runner) || t.comment(output)
       t.same(Object.keys(ran), [runner])
-      const [, invocation = ''] = /\/invocation\/([0-9a-f-]+)/.exec(output) ?? []
-      t.match(await page(`/invocation/${invocation}`), { status: 200, text: /<title>test \/\/plain/ })
       await bazel.clean()
     }
+    t.match(await page('/workers'), { status: 200, text: /worker_0/ }, 'an operator sees the worker')
   })
 
   const ccache = process.env['REMEXEC_TEST_CCACHE']
