@@ -8,8 +8,8 @@ import type { Scheduler, SchedulerOperator, SchedulerOverview } from '../schedul
 import { Diagnostics } from './diagnostics.js'
 import { json, numberOf, of, withTimes } from './json.js'
 import { placeText, wantedList } from './list-query.js'
-import type { ProcessFacts, WantedResults } from './process-facts.js'
-import { WorkerForms } from './worker-forms.js'
+import { OperatorForms } from './operator-forms.js'
+import type { ListedScope, ProcessFacts, WantedResults } from './process-facts.js'
 
 export interface AdminAnswer {
   readonly status: number
@@ -104,11 +104,23 @@ export class Admin {
     ])
   }
 
-  /** The buttons of the status page, which is at `home`. */
-  forms(path: string, home: string): WorkerForms {
-    return new WorkerForms(path.replace(/\/$/, ''), home, (change, request) => {
-      this.#drain(request.query, change === 'drain', askedBy(request))
+  /** The buttons of the pages of workers and of scopes, which are at these addresses. */
+  forms(path: string, homes: { readonly workers: string; readonly scopes: string }): OperatorForms {
+    return new OperatorForms(path.replace(/\/$/, ''), async (change, request) => {
+      const by = askedBy(request)
+      const { query, method, target, visitor } = request
+      if (change === 'drop-scope') {
+        await this.#deleteResults(query, { method, target, visitor, by })
+        return homes.scopes
+      }
+      this.#drain(query, change === 'drain', by)
+      return homes.workers
     })
+  }
+
+  /** Those of all instances that were used since the start. */
+  scopes(): readonly ListedScope[] {
+    return this.facts?.scopes() ?? []
   }
 
   /** By the names of the schedulers; of those whose queue is in another process what that told last. */
@@ -164,7 +176,10 @@ export class Admin {
   async #scopes(query: URLSearchParams, { visitor, method, target, by }: AdminRequest): Promise<object> {
     const instance = query.get('instance') ?? ''
     visitor?.demand('administer', instance, { method, target }, by['peer'] ?? '')
-    return withTimes({ scopes: this.#known().scopes(instance) }) as object
+    const scopes = this.#known()
+      .scopes()
+      .filter(({ instanceName }) => instanceName === instance)
+    return withTimes({ scopes }) as object
   }
 
   #known(): ProcessFacts {

@@ -99,6 +99,6 @@ export interface ProcessFacts {
   builds(mayRead: (instance: string) => boolean): Promise<readonly ListedBuild[]>
   readonly deleteResults: DeleteResults
   readonly listKept: ListKept
-  /** The scopes of an instance that were used since the start. */
-  scopes(instance: string): readonly ListedScope[]
+  /** The scopes of all instances that were used since the start. */
+  scopes(): readonly ListedScope[]
 }

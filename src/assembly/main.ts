@@ -237,7 +237,7 @@ const start = async (
   const removal = deleteResults(pageStores(config.servers, parts), records, scopesOf)
   const listing = listKept({ servers: config.servers, stores: config.stores, listers })
   const facts = { observation, builds: shared.builds, recent, usages, overviews, clock }
-  admin.facts = processFacts({ ...facts, deleteResults: removal, listKept: listing, scopesOf })
+  admin.facts = processFacts({ ...facts, deleteResults: removal, listKept: listing, scopes: () => scopes.usage })
   const pages = pagesOf(config, parts, { overviews, requests, recent, live })
   for (const server of config.servers) {
     const services = servicesOf(server, parts)
@@ -356,8 +356,8 @@ const openListener = async (
   observation: Observation,
 ): Promise<Listener> => {
   const { log, meters } = observation
-  const home = site?.linkTo(WORKERS_ADDRESS) ?? '/'
-  const forms = server.services.admin && admin.forms(server.services.admin.path, home)
+  const homes = { workers: site?.linkTo(WORKERS_ADDRESS) ?? '/', scopes: site?.linkTo('scopes') ?? '/' }
+  const forms = server.services.admin && admin.forms(server.services.admin.path, homes)
   const tls = await tlsOf(server, resources, { clock, log })
   const { max_decoding_message_size, transport, compression } = server.listener
   const { max_connections: maxConnections, max_connections_per_address: maxConnectionsPerAddress } = server.listener
@@ -371,6 +371,7 @@ const openListener = async (
       ...observation.pagesOf(server, {
         overviews: () => admin.overviews(),
         refresh: () => admin.refresh(),
+        scopes: () => admin.scopes(),
         forms,
         site,
       }),

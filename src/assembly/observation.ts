@@ -15,7 +15,7 @@ import { Visit } from '../pages/page.js'
 import { serverPages } from '../pages/server/pages.js'
 import { RecentLines } from '../pages/server/recent-lines.js'
 import { wholeServer } from '../pages/server/server.js'
-import type { Overviews, ServerSources, WorkerForms } from '../pages/server/sources.js'
+import type { OperatorForms, Overviews, ServerSources } from '../pages/server/sources.js'
 import { Trends } from '../pages/server/trends.js'
 import type { Site } from '../pages/site.js'
 import type { Tracer } from '../rpc/trace.js'
@@ -46,7 +46,8 @@ export interface ObservationParts {
 interface ServerPagesOf {
   readonly overviews: Overviews
   readonly refresh: () => Promise<void>
-  readonly forms: WorkerForms | undefined
+  readonly scopes: ServerSources['scopes']
+  readonly forms: OperatorForms | undefined
   readonly site: Site | undefined
 }
 
@@ -119,7 +120,7 @@ export class Observation {
    * The page of the metrics service and those of the health service. What people see of the server is on its site; with the
    * health service alone on one page.
    */
-  pagesOf(server: ServerConfig, { overviews, refresh, forms, site }: ServerPagesOf): readonly Route[] {
+  pagesOf(server: ServerConfig, { overviews, refresh, scopes, forms, site }: ServerPagesOf): readonly Route[] {
     const { services } = server
     const { health, metrics } = this
     const { config, clock, isStopping } = this.#parts
@@ -129,7 +130,18 @@ export class Observation {
     const access = anonymous ? 'open' : 'operator'
     const own = metricsPath === undefined || ofMetrics === undefined ? [] : [pageRoute(metricsPath, ofMetrics, access)]
     const sources: ServerSources = {
-      ...{ config, server, health, metrics, recent: this.#recent, trends: this.#trends, overviews, refresh, forms },
+      ...{
+        config,
+        server,
+        health,
+        metrics,
+        recent: this.#recent,
+        trends: this.#trends,
+        overviews,
+        refresh,
+        scopes,
+        forms,
+      },
       ...{ version: version(), healthPath: services.health?.path },
     }
     site?.serveEarly(serverPages(sources))

@@ -40,6 +40,7 @@ export const openSite = (
       ...(config.schedulers.size > 0 ? [{ title: 'Queue', address: 'queue', isForOperators: false }] : []),
       ...(config.schedulers.size > 0 ? [{ title: 'Workers', address: WORKERS_ADDRESS, isForOperators: true }] : []),
       { title: 'Stores', address: 'stores', isForOperators: true },
+      ...(config.security === undefined ? [] : [{ title: 'Scopes', address: 'scopes', isForOperators: true }]),
       { title: 'Server', address: 'server', isForOperators: true },
     ],
     isSecure: listener.tls !== undefined || pages.address?.startsWith('https:') === true,

@@ -1,11 +1,10 @@
-import type { DeleteResults, ListKept, ProcessFacts, StoreStatus } from '../admin/process-facts.js'
+import type { DeleteResults, ListedScope, ListKept, ProcessFacts, StoreStatus } from '../admin/process-facts.js'
 import type { Clock } from '../base/clock.js'
 import { version } from '../base/version.js'
 import type { Builds } from '../builds/builds.js'
 import type { RecentRows } from '../pages/builds/recent-rows.js'
 import type { Overviews } from '../pages/server/sources.js'
 import { verdictOf } from '../pages/server/verdict.js'
-import type { Scopes } from '../store/scoped/scopes.js'
 import type { Usages } from './kept-sizes.js'
 import type { Observation } from './observation.js'
 
@@ -17,13 +16,13 @@ export interface FactSources {
   readonly overviews: Overviews
   readonly deleteResults: DeleteResults
   readonly listKept: ListKept
-  readonly scopesOf: (instance: string) => readonly Scopes[]
+  readonly scopes: () => readonly ListedScope[]
   readonly clock: Clock
 }
 
 /** What the admin service tells about the process. */
 export const processFacts = (sources: FactSources): ProcessFacts => {
-  const { observation, builds, recent, usages, overviews, deleteResults, listKept, scopesOf, clock } = sources
+  const { observation, builds, recent, usages, overviews, deleteResults, listKept, scopes, clock } = sources
   return {
     status: () => {
       const { word: health, reasons } = verdictOf(observation.health.latest(), overviews)
@@ -41,7 +40,7 @@ export const processFacts = (sources: FactSources): ProcessFacts => {
     builds: (mayRead) => recent.all(mayRead),
     deleteResults,
     listKept,
-    scopes: (instance) => scopesOf(instance).flatMap(({ usage }) => usage),
+    scopes,
   }
 }
 

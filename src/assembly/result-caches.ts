@@ -8,7 +8,7 @@ import type { Store } from '../store/contract/store.js'
 import { withCompleteness } from '../store/kinds/completeness_checking/checking-store.js'
 import { inInstanceOf } from '../store/scoped/layers.js'
 import { ResultCache } from '../store/scoped/result-cache.js'
-import { Scopes } from '../store/scoped/scopes.js'
+import { Scopes, type ScopeUsage } from '../store/scoped/scopes.js'
 
 const DAY_MS = 86_400_000
 
@@ -16,6 +16,7 @@ const DAY_MS = 86_400_000
 export class ScopesOfStores {
   readonly #options: ConstructorParameters<typeof Scopes>[1]
   readonly #known = new WeakMap<Store, Scopes>()
+  readonly #all = new Set<Scopes>()
 
   constructor(
     security: Pick<SecurityOptions, 'scopes'> | undefined,
@@ -31,7 +32,13 @@ export class ScopesOfStores {
     if (known !== undefined) return known
     const scopes = new Scopes(view, this.#options)
     this.#known.set(view, scopes)
+    this.#all.add(scopes)
     return scopes
+  }
+
+  /** Those that were used since the start. */
+  get usage(): readonly ScopeUsage[] {
+    return [...this.#all].flatMap(({ usage }) => usage)
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Puts each fault of list.tsv (drawn) and threads.tsv and packs.tsv (rules of what threads share, and of files of several blobs, by hand) into a copy of this checkout, and writes which tests notice it:
+ * Puts each fault of list.tsv (drawn) and threads.tsv, packs.tsv and scopes.tsv (rules of what threads share, of files of several blobs, and of branches, by hand) into a copy of this checkout, and writes which tests notice it:
  *
  *   npx tsx test/mutants/main.ts --table FILE [--quick] [--work FOLDER] [--only REGEX] [--old COMMIT] [--before FILE] [--sample LIST [--minutes NUMBER]]
  *
@@ -267,7 +267,7 @@ const judge = async (fault: Fault): Promise<readonly [Verdict, string]> => {
   return once === undefined ? ['none', ''] : ['old only', once]
 }
 
-const LISTS = ['list.tsv', 'threads.tsv', 'packs.tsv'].map((name) => join(root, 'test/mutants', name))
+const LISTS = ['list.tsv', 'threads.tsv', 'packs.tsv', 'scopes.tsv'].map((name) => join(root, 'test/mutants', name))
 const lists = values.sample === undefined ? LISTS : [resolve(values.sample)]
 const all: Fault[] = lists.flatMap(rowsOf).map(([file = '', line = '', replacement = '']) => ({
   file,

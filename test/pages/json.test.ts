@@ -54,6 +54,7 @@ t.test('each page has JSON by .json and by accept, which its schema allows', asy
     queue: 'queue',
     workers: 'workers',
     stores: 'stores',
+    scopes: 'scopes',
     server: 'server',
   }
   for (const [name, address] of Object.entries(pages)) {

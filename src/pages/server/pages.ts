@@ -1,5 +1,6 @@
 import type { Page } from '../page.js'
 import { queuePage } from './queue.js'
+import { scopesPage } from './scopes.js'
 import { serverPage } from './server.js'
 import type { ServerSources } from './sources.js'
 import { storesPage } from './stores.js'
@@ -9,6 +10,7 @@ import { workersPage } from './workers.js'
 export const serverPages = (sources: ServerSources): readonly Page[] => [
   ...[queuePage(sources), workersPage(sources), serverPage(sources)].map((page) => upToDate(page, sources)),
   storesPage(sources),
+  scopesPage(sources),
 ]
 
 /** A page about queues, some of which may be in another process. */

@@ -5,14 +5,22 @@ import type { SchedulerOverview } from '../../scheduler/scheduler.js'
 import type { RecentLines } from './recent-lines.js'
 import type { Trends } from './trends.js'
 
-/** Where a page sends a form that changes a worker, and the token that goes with it. */
-export interface WorkerForms {
+/** Where a page sends a form that changes something, and the token that goes with it. */
+export interface OperatorForms {
   form(
-    change: 'drain' | 'undrain',
-    scheduler: string,
-    worker: string,
+    change: 'drain' | 'undrain' | 'drop-scope',
+    about: Readonly<Record<string, string>>,
     identity: string | undefined,
   ): { readonly target: string; readonly token: string }
+}
+
+/** What a scope keeps in one action cache. */
+export interface KeptScope {
+  readonly scope: string
+  readonly instanceName: string
+  readonly sizeBytes: number
+  readonly entryCount: number
+  readonly usedMs: number
 }
 
 /** By the names of the schedulers; of those whose queue is in another process what that told last. */
@@ -34,5 +42,7 @@ export interface ServerSources {
   /** Undefined if the server has no health service. */
   readonly healthPath: string | undefined
   /** Undefined if the server has no admin service. */
-  readonly forms: WorkerForms | undefined
+  readonly forms: OperatorForms | undefined
+  /** What branches keep, of those that were used since the start. */
+  readonly scopes: () => readonly KeptScope[]
 }

@@ -159,7 +159,7 @@ const DrainButton = ({ row, visit, forms }: ButtonParts) => {
   if (isElsewhere) return null
   if (state === (isDrainedByOperator ? 'away' : 'draining')) return null
   const change = isDrainedByOperator ? 'undrain' : 'drain'
-  const { target, token } = forms.form(change, scheduler, id, visit.request.visitor?.identity)
+  const { target, token } = forms.form(change, { scheduler, worker: id }, visit.request.visitor?.identity)
   return (
     <form method="post" action={target}>
       <input type="hidden" name="token" value={token} />

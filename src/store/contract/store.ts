@@ -1,5 +1,5 @@
 import type { HealthStatus } from '../../base/health.js'
-import { StatusError } from '../../base/status-error.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
 import type { InFlight } from '../../ledger/bytes-in-flight.js'
 import type { Chunking, ChunkList } from '../../reapi/chunking.js'
 import type { CompressorName } from '../../reapi/compressor.js'
@@ -208,6 +208,13 @@ export const getBytes = async (store: Store, digest: Digest, maxBytes: number, c
 
 export const putBytes = (store: Store, digest: Digest, bytes: Buffer, call: Call): Promise<void> =>
   store.put(digest, Blob.ofBytes(bytes), call)
+
+/** Removes a blob, unless the store has no way to: the cache of another server, where it stays until it is evicted or replaced. */
+export const removeIfPossible = async (store: Store, digest: Digest, why: Removal, call: Call): Promise<void> => {
+  await store.remove(digest, why, call).catch((failure: unknown) => {
+    if (!isStatus(failure, 'UNIMPLEMENTED')) throw failure
+  })
+}
 
 /**
  * `findMissing` with a promise: the present blobs are kept for at least `forMs` from now, as far as `properties` say that

@@ -8,7 +8,7 @@ import { Digest } from '../../reapi/digest.js'
 import { internalCall } from '../../rpc/call.js'
 import type { Scope } from '../../rpc/scope.js'
 import { inBackground } from '../../work/in-background.js'
-import { getBytes, putBytes, type Store } from '../contract/store.js'
+import { getBytes, putBytes, removeIfPossible, type Store } from '../contract/store.js'
 
 const stateCodec = codec('remexec.record.v1.ScopeState')
 
@@ -144,7 +144,7 @@ export class KnownScope {
   async #remove(keys: readonly Digest[]): Promise<void> {
     const { store, instanceName, log } = this.#parts
     const call = internalCall({ instanceName, log })
-    for (const key of keys) await store.remove(key, 'unwanted', call)
+    for (const key of keys) await removeIfPossible(store, key, 'unwanted', call)
   }
 
   #read(): Promise<void> {

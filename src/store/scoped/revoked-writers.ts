@@ -11,7 +11,7 @@ import { Blob } from '../../stream/blob/blob.js'
 import { type Range, WHOLE } from '../../stream/path.js'
 import { inBackground } from '../../work/in-background.js'
 import { ForwardingStore } from '../contract/forwarding.js'
-import { getBytes, putBytes, type Store } from '../contract/store.js'
+import { getBytes, putBytes, removeIfPossible, type Store } from '../contract/store.js'
 
 const revokedCodec = codec('remexec.record.v1.RevokedWriters')
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
@@ -74,7 +74,8 @@ export class RevokedWriters {
   async add(identity: string, instanceName = ''): Promise<void> {
     await this.#read(instanceName)
     this.#untilMs.delete(identity)
-    this.#untilMs.set(identity, this.#clock.now())
+    // By the clock by which writers say when they stored something.
+    this.#untilMs.set(identity, Date.now())
     const [oldest] = this.#untilMs.keys()
     if (this.#untilMs.size > MAX_WRITERS && oldest !== undefined) this.#untilMs.delete(oldest)
     await this.#write(instanceName)
@@ -130,7 +131,7 @@ export class ValidResults extends ForwardingStore {
     const bytes = await (await this.backend.get(digest, WHOLE, call)).bytes(MAX_RECORD_BYTES, call)
     const writer = writerOf(digest, bytes)
     if (writer === undefined || !this.#revoked.has(writer)) return Blob.ofPart(bytes, range, digest.key)
-    await this.backend.remove(digest, 'unwanted', call)
+    await removeIfPossible(this.backend, digest, 'unwanted', call)
     throw new StatusError('NOT_FOUND', `what ${writer.identity} wrote under ${digest.key} was revoked`)
   }
 }

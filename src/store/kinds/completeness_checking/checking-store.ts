@@ -12,7 +12,7 @@ import { type Range, WHOLE } from '../../../stream/path.js'
 import { boundedMap, LANES } from '../../../work/bounded-map.js'
 import { ForwardingStore } from '../../contract/forwarding.js'
 import { ResultMiss } from '../../contract/result-miss.js'
-import type { Store, StoreProperties } from '../../contract/store.js'
+import { removeIfPossible, type Store, type StoreProperties } from '../../contract/store.js'
 import { isolatedView } from '../../view/isolated.js'
 import { firstMissing } from './first-missing.js'
 
@@ -114,10 +114,7 @@ export class CompletenessCheckingStore extends ForwardingStore {
       action: action.key,
       error,
     })
-    // The cache of another server has no way to remove it; the next result replaces it.
-    await this.remove(action, 'wrong', call).catch((failure: unknown) => {
-      if (!isStatus(failure, 'UNIMPLEMENTED')) throw failure
-    })
+    await removeIfPossible(this, action, 'wrong', call)
     throw new ResultMiss({ kind: 'damaged' }, 'the entry was damaged')
   }
 }

@@ -3,52 +3,52 @@ import { HttpError } from '../http/answer.js'
 import { formOf, refuseOtherSites } from '../http/forms.js'
 import { type HttpAnswer, type HttpRequest, pageRoute, type Route } from '../http/request.js'
 
-/** A form of the status page: where it is sent, and the token that it needs to carry. */
-export interface WorkerForm {
+/** A form of a page: where it is sent, and the token that it needs to carry. */
+export interface OperatorForm {
   readonly target: string
   readonly token: string
 }
 
-export type WorkerChange = 'drain' | 'undrain'
+const CHANGES = ['drain', 'undrain', 'drop-scope'] as const
 
-/** Makes the change, and says in the log who asked for it. Throws NOT_FOUND. */
-export type ChangeWorker = (change: WorkerChange, request: HttpRequest) => void
+export type OperatorChange = (typeof CHANGES)[number]
+
+/** Makes the change, and says in the log who asked for it. Throws NOT_FOUND. Returns the address of the page to show then. */
+export type MakeChange = (change: OperatorChange, request: HttpRequest) => Promise<string>
 
 /** A token and its name, with room for what a browser's extension adds. */
 const MAX_FORM_BYTES = 1024
 
 /**
- * Drain and undrain for people: POST, which another site can make a browser send, with the credentials that the browser
+ * Changes by people: drain, undrain, drop what a scope keeps. POST, which another site can make a browser send, with the credentials that the browser
  * keeps. A form is therefore only accepted from the page of this process: with a token that belongs to the one who was
  * shown the page and to this one change.
  */
-export class WorkerForms {
+export class OperatorForms {
   readonly #path: string
-  readonly #home: string
-  readonly #change: ChangeWorker
+  readonly #change: MakeChange
   readonly #key = randomBytes(32)
 
-  /** `path` is that of the admin service, without a slash at its end; `home` that of the page with the forms. */
-  constructor(path: string, home: string, change: ChangeWorker) {
+  /** `path` is that of the admin service, without a slash at its end. */
+  constructor(path: string, change: MakeChange) {
     this.#path = path
-    this.#home = home
     this.#change = change
   }
 
   /** `identity` is that of the reader of the page; undefined if access is not restricted. */
-  form(change: WorkerChange, scheduler: string, worker: string, identity: string | undefined): WorkerForm {
-    const target = `${this.#pathOf(change)}?${new URLSearchParams({ scheduler, worker })}`
+  form(change: OperatorChange, about: Readonly<Record<string, string>>, identity: string | undefined): OperatorForm {
+    const target = `${this.#pathOf(change)}?${new URLSearchParams(about)}`
     return { target, token: this.#tokenOf(target, identity).toString('base64url') }
   }
 
   routes(): readonly Route[] {
-    return (['drain', 'undrain'] as const).map((change) => ({
+    return CHANGES.map((change) => ({
       ...pageRoute(this.#pathOf(change), (request) => this.#answer(change, request), 'operator', ['POST']),
       check: (request, identity) => this.#check(request, identity),
     }))
   }
 
-  #pathOf(change: WorkerChange): string {
+  #pathOf(change: OperatorChange): string {
     return `${this.#path}/form/${change}`
   }
 
@@ -62,9 +62,9 @@ export class WorkerForms {
     }
   }
 
-  async #answer(change: WorkerChange, request: HttpRequest): Promise<HttpAnswer> {
-    this.#change(change, request)
-    return { status: 303, headers: { location: this.#home } }
+  async #answer(change: OperatorChange, request: HttpRequest): Promise<HttpAnswer> {
+    const location = await this.#change(change, request)
+    return { status: 303, headers: { location } }
   }
 
   #tokenOf(target: string, identity = ''): Buffer {
