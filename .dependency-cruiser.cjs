@@ -161,7 +161,7 @@ const roomRules = Object.entries(mayImport).map(([room, allowed]) => ({
 
 /** Each dependency is imported by the rooms named here and by no other. */
 const importedBy = {
-  '@grpc/grpc-js': ['server/', 'worker/connection', 'store/kinds/grpc/', 'otlp/tls'],
+  '@grpc/grpc-js': ['server/', 'worker/connection', 'store/kinds/grpc/', 'otlp/tls', 'otlp/grpc-credentials'],
   protobufjs: ['proto/'],
   json5: ['config/read/'],
   diff: ['misses/list-difference'],

@@ -55,7 +55,7 @@ export const startMetricExport = async (metrics: Metrics, parts: ExportParts): P
 const exporterOf = async (destination: Destination, pem: Pem): Promise<PushMetricExporter> => {
   const { protocol, timeoutMs: timeoutMillis } = destination
   if (protocol === 'grpc') {
-    const { OTLPMetricExporter } = await import('@opentelemetry/exporter-metrics-otlp-grpc')
+    const { OTLPMetricExporter } = await import('./grpc-exporters.js')
     return new OTLPMetricExporter({ timeoutMillis, ...(await channelOptions(destination, pem)) })
   }
   const { OTLPMetricExporter } = await import('@opentelemetry/exporter-metrics-otlp-proto')

@@ -72,8 +72,8 @@ export const channelOptions = async (
   pem: Pem,
 ): Promise<{ credentials?: ChannelCredentials }> => {
   if (!usesTls) return {}
-  const { ChannelCredentials } = await import('@grpc/grpc-js')
-  const credentials = ChannelCredentials.createFromSecureContext(createSecureContext(pem))
+  const { credentialsOf } = await import('./grpc-credentials.js')
+  const credentials = credentialsOf(createSecureContext(pem))
   if (serverName === undefined) return { credentials }
   const connector = credentials._createSecureConnector.bind(credentials)
   credentials._createSecureConnector = (target, options, ofCalls) =>

@@ -123,7 +123,7 @@ const spanContextOf = ({ traceparent, tracestate }: TraceContext): SpanContext |
 const exporterOf = async (destination: Destination, pem: Pem): Promise<SpanExporter> => {
   const { protocol, timeoutMs: timeoutMillis } = destination
   if (protocol === 'grpc') {
-    const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-grpc')
+    const { OTLPTraceExporter } = await import('./grpc-exporters.js')
     return new OTLPTraceExporter({ timeoutMillis, ...(await channelOptions(destination, pem)) })
   }
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto')

@@ -35,7 +35,7 @@ t.test('wrong usage exits with 2 and an explanation', async (t) => {
     [['init', 'machin'], /init: there is no recipe machin: did you mean machine\?/],
     [['a.json5', 'b.json5'], /expected one configuration/],
     [['--nonsense'], /--nonsense/],
-    [['validate'], /validate: expected the path/],
+    [['ls', 'a', 'b'], /ls: expected one DIR, or none for a running server/],
     [['validate', '--format', 'xml', 'a.json5'], /expected human or json/],
     [['--format', 'json', 'a.json5'], /Unknown option '--format': it belongs to remexec validate\n/],
   ] as const) {
