@@ -10,7 +10,7 @@ import { untilSo } from '../until.js'
 
 // For changes in: deploy/chart, deploy/recipes/company
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 const { REMEXEC_TEST_HELM: helm, REMEXEC_TEST_KUBECONFORM: kubeconform } = process.env
 const schemas = process.env['REMEXEC_TEST_KUBERNETES_SCHEMAS']
@@ -224,7 +224,7 @@ t.test('values that the chart does not know, or cannot serve, are refused', { sk
     ['gateway.enabled=true', /gateway\.parentRefs is needed/],
     ['metrics.serviceMonitor.enabled=true', /networkPolicy\.monitoring/],
     ['image=remexec:1', /image/],
-    ['auth.enabled=false,auth.identity.jwt[0].issuer=a', /auth\.identity and auth\.access need auth\.enabled/],
+    ['auth.enabled=false,auth.identity.jwt[0].issuer=a', /auth\.identity, auth\.access and auth\.scopes need auth\.enabled/],
   ] as const) {
     const { code, output } = await render(t, [value])
     t.not(code, 0, value)
