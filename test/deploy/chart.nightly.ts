@@ -224,7 +224,10 @@ t.test('values that the chart does not know, or cannot serve, are refused', { sk
     ['gateway.enabled=true', /gateway\.parentRefs is needed/],
     ['metrics.serviceMonitor.enabled=true', /networkPolicy\.monitoring/],
     ['image=remexec:1', /image/],
-    ['auth.enabled=false,auth.identity.jwt[0].issuer=a', /auth\.identity, auth\.access and auth\.scopes need auth\.enabled/],
+    [
+      'auth.enabled=false,auth.identity.jwt[0].issuer=a',
+      /auth\.identity, auth\.access and auth\.scopes need auth\.enabled/,
+    ],
   ] as const) {
     const { code, output } = await render(t, [value])
     t.not(code, 0, value)

@@ -69,11 +69,11 @@ t.test('a server says when it is ready, reads its configuration again, lives and
 
 t.test('an error in a configuration that is read again ends the reload too', async (t) => {
   const folder = folderOf(t)
-  const { heard, hears } = receiver(t, '@' + folder)
+  const { heard, hears } = receiver(t, `@${folder}`)
   const config = join(folder, 'config.json5')
   const service = { name: 'a', listener: { http: { socket_address: '127.0.0.1:0' } }, services: { health: {} } }
   writeFileSync(config, JSON.stringify({ stores: { CAS: { memory: {} } }, servers: [service] }))
-  const server = serve(t, config, join(folder, 'data'), { NOTIFY_SOCKET: '@' + folder })
+  const server = serve(t, config, join(folder, 'data'), { NOTIFY_SOCKET: `@${folder}` })
   await hears(/READY=1/)
   writeFileSync(config, '{ nonsense: 1 }')
   server.child.kill('SIGHUP')
