@@ -99,6 +99,7 @@ const latenciesMs = async (
     const link = {
       start: ({ attemptId }: { readonly attemptId: string }) => void running.push({ worker, attemptId }),
       ...{ welcome: () => {}, kill: () => {}, acknowledge: () => {}, drain: () => {}, close: () => {} },
+      readPrinted: () => {},
     }
     sessions.push(host.connectWorker(offer, { workerId: '', attemptIds: [] }, link))
   }

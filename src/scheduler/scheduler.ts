@@ -112,8 +112,22 @@ export interface SchedulerOperator {
   overview(): SchedulerOverview
   /** The worker receives nothing new; its running attempts continue. False if the worker does not exist. */
   drainWorker(workerId: string): boolean
+  /** What a running attempt has printed so far: the last bytes. Undefined if nobody can say it. */
+  printed(attemptId: string, offsets: PrintedOffsets): Promise<PrintedOutput | undefined>
   /** The worker receives actions again. False if the worker does not exist or drains on its own request. */
   undrainWorker(workerId: string): boolean
+}
+
+/** Nothing before these positions is wanted. */
+export interface PrintedOffsets {
+  readonly stdoutOffset: number
+  readonly stderrOffset: number
+}
+
+/** The end of what a command has printed, and how much that was in all. */
+export interface PrintedOutput {
+  readonly stdout: { readonly bytes: Buffer; readonly sizeBytes: number }
+  readonly stderr: { readonly bytes: Buffer; readonly sizeBytes: number }
 }
 
 export interface SchedulerOverview {
@@ -217,6 +231,10 @@ export interface WorkerLink {
   start(attempt: StartAttempt): void
   kill(attemptId: string): void
   acknowledge(attemptId: string): void
+  /** Asks for what an attempt has printed; `WorkerSession.printed` gets the answer, if the worker gives one. */
+  readPrinted(
+    asked: { readonly id: number; readonly attemptId: string; readonly maxBytes: number } & PrintedOffsets,
+  ): void
   drain(): void
   /** The scheduler gave the worker up, or a newer connection replaced this one. */
   close(error: StatusError): void
@@ -233,6 +251,8 @@ export interface WorkerSession {
   refuse(attemptId: string, error: StatusError): void
   /** The worker had no free slot in time and did not start the attempt. */
   giveBack(attemptId: string): void
+  /** The answer to `WorkerLink.readPrinted`; undefined if the attempt does not run there. */
+  printed(id: number, printed: PrintedOutput | undefined): void
   /** The worker can run nothing for this reason; '' when it can again. */
   health(sick: string): void
   goingAway(): void

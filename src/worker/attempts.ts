@@ -1,7 +1,7 @@
 import { StatusError } from '../base/status-error.js'
 import { guardedTimeout } from '../base/timers.js'
 import { statusOf } from '../proto/error-details.js'
-import { ProgressStage, type Start } from '../proto/generated/remexec.worker.v1.js'
+import { ProgressStage, type ReadPrinted, type Start } from '../proto/generated/remexec.worker.v1.js'
 import { toMs } from '../proto/time.js'
 import { Digest, resolveDigestFunction } from '../reapi/digest.js'
 import { digestFunctions } from '../reapi/digest-function.js'
@@ -20,6 +20,8 @@ interface Held {
    */
   hasSlot: boolean
   outcome: AttemptOutcome | undefined
+  /** Tells what the command has printed. */
+  execution?: Parameters<NonNullable<AttemptRequest['onExecution']>>[0]
   /** Delays the report that the command runs. */
   timer?: NodeJS.Timeout
 }
@@ -46,6 +48,9 @@ const PATIENCE_MS = 50
  */
 const RESULTS_TOGETHER = 4
 const RESULTS_WITHIN_MS = 2
+
+/** Of each output, read at once. */
+const MAX_PRINTED_BYTES = 64 * 1024
 
 export interface AttemptsOptions {
   readonly run: (request: AttemptRequest) => Promise<AttemptOutcome>
@@ -119,6 +124,24 @@ export class Attempts {
   kill(attemptId: string): void {
     this.#held.get(attemptId)?.controller.abort(new StatusError('ABORTED', 'the attempt was killed'))
     this.#line.find((waiting) => waiting.attemptId === attemptId)?.end(false)
+  }
+
+  /** Tells what an attempt has printed so far. */
+  readPrinted({ id, attemptId, maxBytes, stdoutOffset, stderrOffset }: ReadPrinted): void {
+    const held = this.#held.get(attemptId)
+    const offsets = { stdout: stdoutOffset, stderr: stderrOffset }
+    const printed =
+      held?.outcome === undefined
+        ? held?.execution?.printedSoFar(Math.min(maxBytes, MAX_PRINTED_BYTES), offsets)
+        : undefined
+    const { stdout, stderr } = printed ?? {}
+    this.#options.send({
+      printedOutput: {
+        ...{ id, runs: printed !== undefined },
+        ...(stdout && { stdout: stdout.bytes, stdoutSize: stdout.sizeBytes }),
+        ...(stderr && { stderr: stderr.bytes, stderrSize: stderr.sizeBytes }),
+      },
+    })
   }
 
   killAll(): void {
@@ -222,6 +245,9 @@ export class Attempts {
         trace: traceparent === '' ? undefined : { traceparent, tracestate },
         origin,
         signal: held.controller.signal,
+        onExecution: (execution) => {
+          held.execution = execution
+        },
         onProgress: (stage) => {
           held.stage = stage
           if (stage >= ProgressStage.UPLOADING_OUTPUTS) this.#releaseSlot(held)

@@ -256,11 +256,12 @@ const vitalParts = ({ cas, results, history }: OwnStores, workDirectory: WorkDir
   ...(history === cas ? [] : [{ name: 'store of responses', health: (call: Call) => history.health(call) }]),
 ]
 
-const dispatch = ({ start, kill, resultAck, drain }: FromScheduler, attempts: Attempts): void => {
+const dispatch = ({ start, kill, resultAck, drain, readPrinted }: FromScheduler, attempts: Attempts): void => {
   if (start !== null) attempts.start(start)
   else if (kill !== null) attempts.kill(kill.attemptId)
   else if (resultAck !== null) for (const attemptId of resultAck.attemptIds) attempts.acknowledge(attemptId)
   else if (drain !== null) attempts.drain()
+  else if (readPrinted !== null) attempts.readPrinted(readPrinted)
 }
 
 const actionContext = (

@@ -256,6 +256,8 @@ export interface Messages {
   'remexec.worker.v1.Result': [remexec_worker_v1.ResultInput, remexec_worker_v1.Result]
   'remexec.worker.v1.GivenBack': [remexec_worker_v1.GivenBackInput, remexec_worker_v1.GivenBack]
   'remexec.worker.v1.ResultAck': [remexec_worker_v1.ResultAckInput, remexec_worker_v1.ResultAck]
+  'remexec.worker.v1.ReadPrinted': [remexec_worker_v1.ReadPrintedInput, remexec_worker_v1.ReadPrinted]
+  'remexec.worker.v1.PrintedOutput': [remexec_worker_v1.PrintedOutputInput, remexec_worker_v1.PrintedOutput]
   'remexec.worker.v1.Kill': [remexec_worker_v1.KillInput, remexec_worker_v1.Kill]
   'remexec.worker.v1.Drain': [remexec_worker_v1.DrainInput, remexec_worker_v1.Drain]
   'remexec.worker.v1.GoingAway': [remexec_worker_v1.GoingAwayInput, remexec_worker_v1.GoingAway]

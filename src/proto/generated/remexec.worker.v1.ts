@@ -33,8 +33,9 @@ export interface WorkerMessage {
   goingAway: GoingAway | null
   storeRequest: StoreRequest | null
   health: WorkerHealth | null
+  printedOutput: PrintedOutput | null
   /** Which one is set. */
-  readonly message: 'hello' | 'keepAlive' | 'progress' | 'result' | 'goingAway' | 'storeRequest' | 'health' | undefined
+  readonly message: 'hello' | 'keepAlive' | 'progress' | 'result' | 'goingAway' | 'storeRequest' | 'health' | 'printedOutput' | undefined
 }
 
 export interface WorkerMessageInput {
@@ -45,6 +46,7 @@ export interface WorkerMessageInput {
   goingAway?: GoingAwayInput | null | undefined
   storeRequest?: StoreRequestInput | null | undefined
   health?: WorkerHealthInput | null | undefined
+  printedOutput?: PrintedOutputInput | null | undefined
 }
 
 export interface SchedulerMessage {
@@ -54,8 +56,9 @@ export interface SchedulerMessage {
   resultAck: ResultAck | null
   drain: Drain | null
   storeResponse: StoreResponse | null
+  readPrinted: ReadPrinted | null
   /** Which one is set. */
-  readonly message: 'welcome' | 'start' | 'kill' | 'resultAck' | 'drain' | 'storeResponse' | undefined
+  readonly message: 'welcome' | 'start' | 'kill' | 'resultAck' | 'drain' | 'storeResponse' | 'readPrinted' | undefined
 }
 
 export interface SchedulerMessageInput {
@@ -65,6 +68,7 @@ export interface SchedulerMessageInput {
   resultAck?: ResultAckInput | null | undefined
   drain?: DrainInput | null | undefined
   storeResponse?: StoreResponseInput | null | undefined
+  readPrinted?: ReadPrintedInput | null | undefined
 }
 
 export interface Hello {
@@ -228,6 +232,40 @@ export interface ResultAck {
 
 export interface ResultAckInput {
   attemptIds?: readonly string[] | undefined
+}
+
+export interface ReadPrinted {
+  id: number
+  attemptId: string
+  maxBytes: number
+  stdoutOffset: number
+  stderrOffset: number
+}
+
+export interface ReadPrintedInput {
+  id?: number | undefined
+  attemptId?: string | undefined
+  maxBytes?: number | undefined
+  stdoutOffset?: number | undefined
+  stderrOffset?: number | undefined
+}
+
+export interface PrintedOutput {
+  id: number
+  runs: boolean
+  stdout: Buffer
+  stdoutSize: number
+  stderr: Buffer
+  stderrSize: number
+}
+
+export interface PrintedOutputInput {
+  id?: number | undefined
+  runs?: boolean | undefined
+  stdout?: Uint8Array | undefined
+  stdoutSize?: number | undefined
+  stderr?: Uint8Array | undefined
+  stderrSize?: number | undefined
 }
 
 export interface Kill {

@@ -31,6 +31,7 @@ import { WorkerLinks } from './links.js'
 import { SimpleScheduler } from './machine.js'
 import type { SchedulerActivity, SchedulerMeter } from './meter.js'
 import { overview } from './overview.js'
+import { PrintedOutputs } from './printed-outputs.js'
 import type { SimpleSettings } from './settings.js'
 import type { Command, EndedExecution } from './state/state.js'
 import { Watch, Watches } from './watch.js'
@@ -84,6 +85,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   readonly #watches = new Watches()
   readonly #failed = new FailedActions()
   readonly #links: WorkerLinks
+  readonly #printed: PrintedOutputs
   #waiting: Command[] = []
   #isApplying = false
   #settling = 0
@@ -96,6 +98,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     this.#options = options
     this.#machine = new SimpleScheduler(settings, options.meter, options.ledger)
     this.#links = new WorkerLinks({ ...options, isKnown: (workerId) => this.#machine.hasWorker(workerId) })
+    this.#printed = new PrintedOutputs(clock)
     this.keepAliveIntervalMs = Math.max(1, Math.floor(settings.workerTimeoutMs / 3))
     this.#tickedMs = clock.now()
     this.#stopTicking = clock.every(TICK_MS, () => this.#tick(clock.now()))
@@ -127,6 +130,10 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     return {
       overview: () => overview(this.#machine, this.#failed.all),
       drainWorker: (workerId) => this.#onWorker(workerId, () => this.#machine.drainWorker(this.#nowMs, workerId)),
+      printed: async (attemptId, offsets) => {
+        const link = this.#linkOf(attemptId)
+        return link && this.#printed.ask(link, attemptId, offsets)
+      },
       undrainWorker: (workerId) => this.#onWorker(workerId, () => this.#machine.undrainWorker(this.#nowMs, workerId)),
     }
   }
@@ -204,6 +211,12 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     this.#links.closeAll(error)
   }
 
+  #linkOf(attemptId: string): WorkerLink | undefined {
+    for (const { id, attempts } of this.#machine.inspect().workers.all)
+      for (const attempt of attempts) if (attempt.id === attemptId) return this.#links.of(id)
+    return undefined
+  }
+
   #onWorker(workerId: string, event: () => Command[] | undefined): boolean {
     const commands = this.#links.has(workerId) ? event() : undefined
     if (commands !== undefined) this.#apply(commands)
@@ -240,6 +253,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
       workerError: (attemptId, error) => say((nowMs) => machine.workerError(nowMs, workerId, attemptId, error)),
       refuse: (attemptId, error) => say((nowMs) => machine.refuse(nowMs, workerId, attemptId, error)),
       giveBack: (attemptId) => say((nowMs) => machine.giveBack(nowMs, workerId, attemptId)),
+      printed: (id, printed) => this.#printed.answered(link, id, printed),
       health: (sick) => say((nowMs) => machine.health(nowMs, workerId, sick)),
       goingAway: () => say((nowMs) => machine.goingAway(nowMs, workerId)),
       disconnected: () =>

@@ -36,6 +36,10 @@ export class WorkerLinks {
     return this.#links.has(workerId)
   }
 
+  of(workerId: string): WorkerLink | undefined {
+    return this.#links.get(workerId)
+  }
+
   isOf(workerId: string, link: WorkerLink): boolean {
     return this.#links.get(workerId) === link
   }

@@ -3,11 +3,17 @@ import { whenAborted } from '../../base/cancellation.js'
 import type { Clock } from '../../base/clock.js'
 import { StatusError } from '../../base/status-error.js'
 import { errorOf } from '../../proto/error-details.js'
-import type { Hello, Result, StoreRequest, WorkerMessage } from '../../proto/generated/remexec.worker.v1.js'
+import type {
+  Hello,
+  PrintedOutput as Printed,
+  Result,
+  StoreRequest,
+  WorkerMessage,
+} from '../../proto/generated/remexec.worker.v1.js'
 import { type ResultOrigin, setOrigin } from '../../reapi/result-origin.js'
 import type { Visitor } from '../../rpc/gate.js'
 import type { RpcCall, Service } from '../../rpc/rpc.js'
-import type { WorkerPool, WorkerSession } from '../../scheduler/scheduler.js'
+import type { PrintedOutput, WorkerPool, WorkerSession } from '../../scheduler/scheduler.js'
 import { LentStoreServer, type LentStores } from '../../store/lent/server.js'
 import { parseHello, shownReason } from './hello.js'
 import { StreamLink } from './stream-link.js'
@@ -108,15 +114,21 @@ const greet = (scheduler: WorkerPool, hello: Hello, link: StreamLink): WorkerSes
 }
 
 const receive = (session: WorkerSession, message: WorkerMessage, call: RpcCall): void => {
-  const { hello, progress, result, goingAway, health } = message
+  const { hello, progress, result, goingAway, health, printedOutput } = message
   if (hello !== null) throw new StatusError('INVALID_ARGUMENT', 'a second hello came on one stream, expected one')
   if (progress !== null) session.progress(progress.attemptId, progress.stage)
   else if (result !== null) receiveResult(session, result, call)
+  else if (printedOutput !== null) session.printed(printedOutput.id, printedIn(printedOutput))
   else if (goingAway !== null) session.goingAway()
   else if (health !== null) session.health(shownReason(health.sick))
   // A message of a later protocol version at least shows that the worker is alive.
   else session.keepAlive()
 }
+
+const printedIn = ({ runs, stdout, stdoutSize, stderr, stderrSize }: Printed): PrintedOutput | undefined =>
+  runs
+    ? { stdout: { bytes: stdout, sizeBytes: stdoutSize }, stderr: { bytes: stderr, sizeBytes: stderrSize } }
+    : undefined
 
 const receiveResult = (
   session: WorkerSession,

@@ -99,6 +99,10 @@ export class StreamLink implements WorkerLink {
     this.#send({ kill: { attemptId } })
   }
 
+  readPrinted(asked: Parameters<WorkerLink['readPrinted']>[0]): void {
+    this.#send({ readPrinted: asked })
+  }
+
   acknowledge(attemptId: string): void {
     if (this.#acknowledged.push(attemptId) > 1) return
     const stop = this.#clock.every(ACKNOWLEDGE_WITHIN_MS, () => {

@@ -109,6 +109,7 @@ export class Attempt {
     const execution = await Execution.begin(settings, processes, request).catch(refused)
     if (execution instanceof StatusError) return execution
     this.#executions.push(execution)
+    this.#request.onExecution?.(execution)
     const refusal = await execution.refusal(this.#call)
     if (refusal !== undefined) return refusal
     this.#release()

@@ -12,7 +12,7 @@ import { type CommandExit, type CommandRun, runCommand } from '../command/run-co
 import type { Sandbox } from '../command/sandbox.js'
 import { isDirectoryInside, statsOf } from '../disk/inside-root.js'
 import type { OpenDirectory } from '../disk/open-directory.js'
-import { type FilesInMemory, openNameless, PrintedFiles } from '../disk/printed-files.js'
+import { type FilesInMemory, openNameless, PrintedFiles, type PrintedSoFar } from '../disk/printed-files.js'
 import type { RunDirectory } from '../disk/session.js'
 import type { WorkDirectory } from '../disk/work-directory.js'
 import type { KeptRoots } from '../input/kept-roots.js'
@@ -198,6 +198,11 @@ export class Execution {
     if (this.#printed === undefined) return []
     const { stdout, stderr } = this.#printed
     return Promise.all([stdout, stderr].map((file) => hashOpenFile(file, options)))
+  }
+
+  /** What the command has printed so far; undefined if it has no outputs any more. */
+  printedSoFar(...asked: Parameters<PrintedFiles['last']>): PrintedSoFar | undefined {
+    return this.#printed?.last(...asked)
   }
 
   /** Rejects like `collectOutputs`, and with FAILED_PRECONDITION if the input root is gone. */

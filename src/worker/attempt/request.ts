@@ -9,7 +9,7 @@ import type { Digest } from '../../reapi/digest.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
 import type { TraceContext, Tracer } from '../../rpc/trace.js'
 import type { Store } from '../../store/contract/store.js'
-import type { ExecutionSettings, Processes } from './execution.js'
+import type { Execution, ExecutionSettings, Processes } from './execution.js'
 import { faultOf } from './fault.js'
 import type { ResultPolicy } from './report.js'
 
@@ -33,6 +33,8 @@ export interface AttemptRequest {
   readonly signal: AbortSignal
   /** Called with each new stage (remexec.worker.v1 Progress). Stages that take no time are not reported. */
   readonly onProgress: (stage: number) => void
+  /** Called with each run of the command before it begins; an attempt has a second one if the first wrote to its inputs. */
+  readonly onExecution?: (execution: Pick<Execution, 'printedSoFar'>) => void
 }
 
 /** The settings and services that all attempts of a worker share. */

@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, unlinkSync } from 'node:fs'
 import { errnoOf } from '../../base/errno.js'
 import { newName } from './session.js'
 
@@ -34,11 +34,38 @@ export class PrintedFiles {
     }
   }
 
+  /** The last bytes that were printed so far, also while a command prints. Nothing before the offsets. */
+  last(maxBytes: number, offsets: { readonly stdout: number; readonly stderr: number }): PrintedSoFar {
+    return {
+      stdout: lastOf(this.stdout, maxBytes, offsets.stdout),
+      stderr: lastOf(this.stderr, maxBytes, offsets.stderr),
+    }
+  }
+
   /** Call once. The printed data is gone afterwards. */
   close(): void {
     closeSync(this.stdout)
     closeSync(this.stderr)
   }
+}
+
+/** The end of each output, and how much was printed in all. */
+export interface PrintedSoFar {
+  readonly stdout: PrintedPart
+  readonly stderr: PrintedPart
+}
+
+export interface PrintedPart {
+  readonly bytes: Buffer
+  readonly sizeBytes: number
+}
+
+const lastOf = (file: number, maxBytes: number, offset: number): PrintedPart => {
+  const { size: sizeBytes } = fstatSync(file)
+  const from = Math.max(0, offset, sizeBytes - maxBytes)
+  const bytes = Buffer.alloc(Math.max(0, sizeBytes - from))
+  const count = bytes.length === 0 ? 0 : readSync(file, bytes, 0, bytes.length, from)
+  return { bytes: bytes.subarray(0, count), sizeBytes }
 }
 
 /** An empty file without a name. Throws like the file system. */
