@@ -21,7 +21,7 @@ const keep = (path: string, count: number): void => {
       ...{ command: 'test', patterns: ['//some/package/...', '//another/package:target'], tool: '7.7.1' },
       ...{ user: `user-${at % 40}`, host: `machine-${at % 40}`, branch: `branch-${at % 300}` },
       ...{ targetCount: 200, failedTargetCount: exitCode, testCount: 50, failedTestCount: exitCode, flakyTestCount: 0 },
-      ...{ ownExecutions: 0, ownFailures: 0 },
+      ...{ ownExecutions: 0, ownFailures: 0, ownRunMs: 0 },
       runners: { total: 400, internal: 30, 'remote cache hit': 300, remote: 70 },
     }
     const key = keyOf('', invocationId)

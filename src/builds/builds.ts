@@ -1,17 +1,17 @@
 import { mkdir } from 'node:fs/promises'
-import type { Clock } from '../base/clock.js'
 import { fileFailure, inWords } from '../base/errno.js'
 import { StatusError } from '../base/status-error.js'
 import { guardedImmediate } from '../base/timers.js'
 import { claimFormat } from '../files/folder-format.js'
 import { lockFolder } from '../files/folder-lock.js'
-import type { Log } from '../log/log.js'
 import { boundedMap, LANES } from '../work/bounded-map.js'
 import { inBackground } from '../work/in-background.js'
 import { TimeSlices } from '../work/time-slices.js'
 import { type About, encodeAbout, keyOf } from './about.js'
+import type { BuildsOptions, Joined } from './builds-options.js'
 import { Entry, type Kept, keptOf } from './entry.js'
 import { FORMAT, Folder } from './folder.js'
+import { TestHistory } from './history/test-history.js'
 import { Invocation } from './invocation.js'
 import { LogFile, type Room, readBlocks } from './log/log-file.js'
 import type { EventRecord } from './log/record.js'
@@ -19,25 +19,7 @@ import { OpenInvocations } from './open-invocations.js'
 import { Summariser, type Summary } from './summary.js'
 import { Tenants } from './tenants.js'
 
-export interface BuildsOptions {
-  readonly path: string
-  readonly maxBytes: number
-  /** Since the last event. 0 keeps invocations until the other bounds are reached. */
-  readonly maxAgeMs: number
-  readonly maxInvocations: number
-  /** Events of one invocation before compression; of further ones only the number is kept. */
-  readonly maxInvocationBytes: number
-  readonly clock: Clock
-  readonly log: Log
-}
-
-/** A stream or call that publishes to an invocation, until it leaves. */
-export interface Joined {
-  readonly invocation: Invocation
-  readonly invocationId: string
-  /** Idempotent. */
-  leave(): Promise<void>
-}
+export type { BuildsOptions, Joined } from './builds-options.js'
 
 const CLEAN_EVERY_MS = 60_000
 /** Removed in one turn of the event loop, because each is looked for among all of its tenant. */
@@ -51,6 +33,8 @@ const OPEN_QUARTERS = 3
 export class Builds {
   /** Those that are published to now. */
   readonly open = new OpenInvocations()
+  /** Over builds. */
+  readonly tests: TestHistory
   readonly #options: BuildsOptions
   readonly #folder: Folder
   readonly #unlock: () => Promise<void>
@@ -71,6 +55,7 @@ export class Builds {
   private constructor(options: BuildsOptions, folder: Folder, unlock: () => Promise<void>) {
     this.#options = options
     this.#folder = folder
+    this.tests = new TestHistory(folder.historyPath, options)
     this.#unlock = unlock
     this.#stopCleaning = options.clock.every(CLEAN_EVERY_MS, () => this.#clean())
   }
@@ -82,6 +67,7 @@ export class Builds {
     try {
       await claimFormat(options.path, FORMAT)
       const builds = new Builds(options, new Folder(options.path), unlock)
+      await builds.tests.open()
       await builds.#load()
       return builds
     } catch (error) {
@@ -175,6 +161,7 @@ export class Builds {
     clearImmediate(this.#cleaningOn)
     await Promise.all([...this.#entries.values()].map((entry) => this.#end(entry)))
     await this.#deriving.catch(() => {})
+    await this.tests.close()
     await this.#unlock()
   }
 
@@ -304,6 +291,7 @@ export class Builds {
     try {
       await this.#summarise(entry)
       if (entry.summary !== undefined) await this.#folder.writeSummary(entry.key, entry.summary)
+      await this.tests.keep(entry.key, entry.summary, entry.summariser)
     } catch (error) {
       this.#options.log.warn('could not keep the summary of an invocation: the next start derives it again', {
         reason: inWords(error),
@@ -327,7 +315,7 @@ export class Builds {
       this.#grown(entry, found.sizeBytes)
       const summary = await this.#folder.readSummary(key)
       if (summary !== undefined) this.#describe(entry, summary)
-      if (summary?.logBytes !== found.sizeBytes) stale.push(entry)
+      if (summary?.logBytes !== found.sizeBytes || this.tests.lacks(key, summary)) stale.push(entry)
     })
     stale.sort((a, b) => b.changedMs - a.changedMs)
     this.#deriving = this.#deriveAll(stale)
@@ -388,6 +376,7 @@ export class Builds {
     this.#entries.delete(entry.key)
     this.#tenants.delete(entry)
     this.#inOrder = undefined
+    this.tests.forget(entry.key)
     this.#sizeBytes -= entry.sizeBytes
     this.#remove(entry.key)
   }

@@ -14,6 +14,7 @@ export const FORMAT: FolderFormat = {
 
 const LOG = '.log'
 const SUMMARY = '.json'
+const HISTORY = 'tests.jsonl'
 const KEY = /^[0-9a-f]{32}$/
 /** Hexadecimal digits of a key that name its subfolder, so that no folder has more than some thousand files. */
 const PREFIX_DIGITS = 2
@@ -25,6 +26,11 @@ export class Folder {
 
   constructor(path: string) {
     this.#path = path
+  }
+
+  /** Beside the logs. */
+  get historyPath(): string {
+    return join(this.#path, HISTORY)
   }
 
   logOf(key: string): string {

@@ -6,13 +6,14 @@ import {
 } from '../proto/generated/build_event_stream.js'
 import type { About } from './about.js'
 import { decodeAbout } from './about.js'
+import { type HistoryRecord, MAX_LABEL, MAX_TESTS, type TestRun } from './history/record.js'
 import { type EventRecord, Stream } from './log/record.js'
 import { hasFailed, OwnCounter } from './own/facts.js'
 import { decodeOwn, type OwnCounts } from './own/record.js'
 import { type BazelEvent, bazelEventIn, decodePayload, payloadIn, statusIn } from './stored-event.js'
 
 /** Raise it when a summary gets another meaning: older ones are derived again from their logs. */
-export const SUMMARY_VERSION = 3
+export const SUMMARY_VERSION = 4
 
 /** What lists of invocations show. Derived from the log, and derived again if it is missing or of another version. */
 export interface Summary {
@@ -35,6 +36,7 @@ export interface Summary {
   readonly branch?: string
   readonly commit?: string
   readonly repository?: string
+  readonly pullRequest?: string
   readonly ciUrl?: string
   readonly role?: string
   readonly startedMs?: number
@@ -56,6 +58,8 @@ export interface Summary {
   /** Executions that ended here, and those of them that failed. */
   readonly ownExecutions: number
   readonly ownFailures: number
+  /** How long the commands of these executions ran, added up. */
+  readonly ownRunMs: number
 }
 
 /** `incomplete`: the stream broke before the build ended, or the client has not come back. */
@@ -80,13 +84,14 @@ const clipped = (text: string): string => (text.length > MAX_TEXT ? `${text.slic
 
 /** Names under which scripts of workspace status, and `--build_metadata`, tell these facts; the first found is taken. */
 const NAMES: Readonly<
-  Record<'user' | 'host' | 'branch' | 'commit' | 'repository' | 'ciUrl' | 'role', readonly string[]>
+  Record<'user' | 'host' | 'branch' | 'commit' | 'repository' | 'pullRequest' | 'ciUrl' | 'role', readonly string[]>
 > = {
   user: ['USER', 'BUILD_USER', 'STABLE_USER'],
   host: ['HOST', 'BUILD_HOST'],
   branch: ['BRANCH_NAME', 'GIT_BRANCH', 'STABLE_GIT_BRANCH', 'BRANCH'],
   commit: ['COMMIT_SHA', 'GIT_COMMIT', 'STABLE_GIT_COMMIT', 'BUILD_SCM_REVISION'],
   repository: ['REPO_URL', 'GIT_URL', 'STABLE_REPO_URL'],
+  pullRequest: ['PULL_REQUEST', 'PR_NUMBER', 'CHANGE_ID', 'CI_MERGE_REQUEST_IID'],
   ciUrl: ['BUILD_URL', 'CI_URL', 'CI_JOB_URL'],
   role: ['ROLE'],
 }
@@ -100,6 +105,8 @@ type Changing = { -readonly [K in keyof Summary]: Summary[K] }
 export class Summariser {
   #summary: Changing | undefined
   readonly #counter = new OwnCounter()
+  readonly #tests: TestRun[] = []
+  #moreTests = 0
 
   take({ stream, event, receivedMs }: EventRecord): void {
     if (stream === Stream.about) {
@@ -118,6 +125,19 @@ export class Summariser {
     else takeStatus(summary, event)
   }
 
+  /** The tests of a build that has ended; undefined if it has none. */
+  history(key: string): HistoryRecord | undefined {
+    const summary = this.#summary
+    if (summary === undefined || this.#tests.length === 0) return undefined
+    const { about, startedMs = about.startedMs, branch } = summary
+    return {
+      ...{ key, id: about.invocationId, instance: about.instance, atMs: startedMs },
+      ...(branch !== undefined && { branch }),
+      tests: this.#tests,
+      ...(this.#moreTests > 0 && { more: this.#moreTests }),
+    }
+  }
+
   /** Undefined for a log without its first record. */
   summary(logBytes: number, isFinished: boolean): Summary | undefined {
     return this.#summary && { ...this.#summary, logBytes, isFinished }
@@ -127,9 +147,21 @@ export class Summariser {
     const { counts, executions = [] } = decodeOwn(event)
     summary.ownExecutions += executions.length
     summary.ownFailures += executions.filter(hasFailed).length
+    for (const { runMs = 0 } of executions) summary.ownRunMs += runMs
     if (counts !== undefined) this.#counter.take(counts)
     const { sum } = this.#counter
     if (sum !== undefined) summary.own = sum
+  }
+
+  #test({ id, testSummary }: BazelEvent): void {
+    const label = id?.testSummary?.label ?? ''
+    if (testSummary === null || label === '') return
+    if (this.#tests.length >= MAX_TESTS) {
+      this.#moreTests += 1
+      return
+    }
+    const tookMs = millisOf(testSummary.totalRunDuration) ?? testSummary.totalRunDurationMillis
+    this.#tests.push([label.slice(0, MAX_LABEL), statusName(testSummary.overallStatus), tookMs])
   }
 
   #tool(summary: Changing, event: Buffer): void {
@@ -137,7 +169,10 @@ export class Summariser {
     try {
       const bazelEvent = bazelEventIn(event)
       const encoded = bazelEvent && payloadIn(bazelEvent)
-      if (encoded !== undefined && PAYLOADS.has(encoded.number)) takeBazelEvent(summary, decodePayload(encoded).event)
+      if (encoded === undefined || !PAYLOADS.has(encoded.number)) return
+      const { event: decoded } = decodePayload(encoded)
+      takeBazelEvent(summary, decoded)
+      this.#test(decoded)
     } catch {
       // A later Bazel may send what this version cannot decode. The log keeps it; the page of the invocation counts it.
     }
@@ -161,6 +196,7 @@ const newSummary = (about: About): Changing => ({
   runners: {},
   ownExecutions: 0,
   ownFailures: 0,
+  ownRunMs: 0,
 })
 
 /** `google.devtools.build.v1.BuildStatus.Result` of a controller, if the tool's own stream broke before its end. */
@@ -227,6 +263,13 @@ const takeNamed = (summary: Changing, found: ReadonlyMap<string, string>, isSaid
     if (value !== undefined && (isSaid || summary[fact] === undefined)) summary[fact] = clipped(value)
   }
 }
+
+const STATUSES: ReadonlyMap<number, string> = new Map(
+  Object.entries(TestStatus).map(([name, number]) => [Number(number), name.toLowerCase().replaceAll('_', ' ')]),
+)
+
+/** The status of a test, in words. */
+export const statusName = (status: number): string => STATUSES.get(status) ?? `status ${status}`
 
 export const millisOf = (time: { readonly seconds: number; readonly nanos: number } | null): number | undefined =>
   time === null ? undefined : Math.round(time.seconds * 1000 + time.nanos / 1e6)

@@ -1,14 +1,8 @@
-import {
-  type ActionExecuted,
-  type BuildMetrics,
-  type TestResult,
-  TestStatus,
-  type TestSummary,
-} from '../../proto/generated/build_event_stream.js'
+import type { ActionExecuted, BuildMetrics, TestResult, TestSummary } from '../../proto/generated/build_event_stream.js'
 import { type EventRecord, Stream } from '../log/record.js'
 import { type OwnFacts, OwnFactsReader } from '../own/facts.js'
 import { type BazelEvent, bazelEventIn, decodePayload, payloadIn } from '../stored-event.js'
-import { millisOf } from '../summary.js'
+import { millisOf, statusName } from '../summary.js'
 import { clipped, MAX_LABEL } from './clipped.js'
 import { commandLineIn, type NamedCommandLine } from './command-line.js'
 import { Console, type Line } from './console.js'
@@ -354,12 +348,6 @@ const wordsOf = (words: readonly string[]): readonly string[] => {
   const kept = words.slice(0, MAX_WORDS).map((word) => clipped(word, MAX_WORD))
   return words.length > MAX_WORDS ? [...kept, `… ${words.length - MAX_WORDS} more`] : kept
 }
-
-const STATUSES: ReadonlyMap<number, string> = new Map(
-  Object.entries(TestStatus).map(([name, number]) => [Number(number), name.toLowerCase().replaceAll('_', ' ')]),
-)
-
-const statusName = (status: number): string => STATUSES.get(status) ?? `status ${status}`
 
 /** `Aborted.AbortReason`, in words. */
 const ABORTS: Readonly<Record<number, string>> = {
