@@ -238,7 +238,7 @@ const start = async (
   const listing = listKept({ servers: config.servers, stores: config.stores, listers })
   const facts = { observation, builds: shared.builds, recent, usages, overviews, clock }
   admin.facts = processFacts({ ...facts, deleteResults: removal, listKept: listing, scopes: () => scopes.usage })
-  const pages = pagesOf(config, parts, { overviews, requests, recent, live })
+  const pages = pagesOf(config, parts, { overviews, requests, recent, live, schedulers })
   for (const server of config.servers) {
     const services = servicesOf(server, parts)
     const listener = existing(listeners, server.name)

@@ -5,20 +5,22 @@ import type { Route } from '../http/request.js'
 import { History } from '../misses/history.js'
 import { addressOf } from '../pages/actions/address.js'
 import { actionPages } from '../pages/actions/pages.js'
+import type { PrintedOf } from '../pages/actions/running.js'
+import { shortAddress } from '../pages/actions/short-address.js'
 import { SavedBytesOf } from '../pages/builds/cache-use.js'
 import { buildPages } from '../pages/builds/pages.js'
 import type { RecentRows } from '../pages/builds/recent-rows.js'
 import type { RequestGroups } from '../pages/builds/request-groups.js'
 import type { LiveCounts } from '../pages/builds/row.js'
-import { shortAddress } from '../pages/builds/short-link.js'
 import { missPages } from '../pages/misses/pages.js'
 import type { Page } from '../pages/page.js'
 import { connectFor } from '../pages/server/connect.js'
-import { inQueueOf } from '../pages/server/queue.js'
+import { activeOf, inQueueOf } from '../pages/server/queue.js'
 import type { Overviews } from '../pages/server/sources.js'
 import { Site } from '../pages/site.js'
 import type { Digest } from '../reapi/digest.js'
 import type { RequestRecord } from '../rpc/request-records.js'
+import type { Scheduler } from '../scheduler/scheduler.js'
 import type { Security } from '../security/security.js'
 import type { LinkFor } from '../service/execution/operation-message.js'
 import { pageStores } from './page-stores.js'
@@ -37,6 +39,8 @@ export const openSite = (
     path: pages.path,
     menu: [
       { title: 'Builds', address: '', isForOperators: false },
+      { title: 'Tests', address: 'tests', isForOperators: false },
+      { title: 'Trends', address: 'trends', isForOperators: false },
       ...(config.schedulers.size > 0 ? [{ title: 'Queue', address: 'queue', isForOperators: false }] : []),
       ...(config.schedulers.size > 0 ? [{ title: 'Workers', address: WORKERS_ADDRESS, isForOperators: true }] : []),
       { title: 'Stores', address: 'stores', isForOperators: true },
@@ -69,13 +73,14 @@ export interface PageSources {
   readonly requests: RequestGroups
   readonly recent: RecentRows
   readonly live: LiveCounts
+  readonly schedulers: ReadonlyMap<string, Scheduler>
 }
 
 /** All pages, in the order in which their addresses are tried. */
 export const pagesOf = (
   config: Config,
   parts: Parts,
-  { overviews, requests, recent, live }: PageSources,
+  { overviews, requests, recent, live, schedulers }: PageSources,
 ): readonly Page[] => {
   const { servers } = config
   // Clients of the pages' own server are told how to use it.
@@ -88,16 +93,18 @@ export const pagesOf = (
   return [
     ...buildPages(
       {
+        links: { commit: home?.services.pages?.commit_url, pullRequest: home?.services.pages?.pull_request_url },
         ...{ builds, log, requests, records, live, sourcesOf: storesOf, saved: new SavedBytesOf() },
         casOf: (instance) => storesOf(instance)?.cas,
         inQueueOf: (visit, invocation) => inQueueOf(visit, overviews, { invocation }),
+        activeOf: (visit, invocation) => activeOf(visit, overviews, invocation),
       },
       recent,
       [misses.tab],
       home && connectFor({ server: home, config }),
     ),
     ...actionPages({
-      ...{ storesOf, requestsOf },
+      ...{ storesOf, requestsOf, printedOf: printedOutputs(overviews, schedulers) },
       inQueueOf: (visit, instance, { key: action }) => inQueueOf(visit, overviews, { instance, action }),
     }),
     ...misses.pages,
@@ -126,6 +133,22 @@ export const linkOfActions = (
     return `${home}/${address.split('/').map(encodeURIComponent).join('/')}`
   }
 }
+
+/** What the actions print that run on workers of this process. */
+const printedOutputs =
+  (overviews: Overviews, schedulers: ReadonlyMap<string, Scheduler>): PrintedOf =>
+  async (instance, { key }) => {
+    for (const [name, { workers }] of overviews())
+      for (const { id: worker, attempts } of workers)
+        for (const { id, action, instance: of, state, startedMs } of attempts) {
+          if (action !== key || of !== instance) continue
+          const printed = await schedulers.get(name)?.operator?.printed(id, FROM_THE_BEGIN)
+          return { worker, state, startedMs, printed }
+        }
+    return undefined
+  }
+
+const FROM_THE_BEGIN = { stdoutOffset: 0, stderrOffset: 0 }
 
 /** A route for operators that browsers use: those who logged in by the form of the pages may use it too. */
 export const ofPeople = (route: Route, site: Site | undefined): Route =>

@@ -4,7 +4,7 @@
  * live pages again, and no button to copy is shown. Pages without TLS have no clipboard of the browser: they copy what is selected.
  */
 export const SCRIPT = `
-const form = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const form = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' })
 const inZone = () => {
   for (const time of document.querySelectorAll('time[datetime]')) {
     const shown = form.format(new Date(time.dateTime))

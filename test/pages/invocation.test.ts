@@ -45,6 +45,30 @@ t.test('the first page has the outcome, then what failed with what it wrote', as
   t.match(shown, /Flaky tests .* \/\/a:test : 2 attempts/)
 })
 
+t.test(
+  'commits and pull requests are links by the patterns of the configuration, whatever they are called',
+  async (t) => {
+    const pages = {
+      commit_url: 'https://git.example/c/{commit}',
+      pull_request_url: 'https://git.example/{branch}/{pull_request}',
+    }
+    const metadata = { COMMIT_SHA: 'a/../"><script>', PR_NUMBER: '7', BRANCH_NAME: 'x y' }
+    const named = bazel({ buildMetadata: { metadata } })
+    const { get } = await startPages(t, {
+      pages,
+      invocations: [
+        { id: 'one', events: [named] },
+        { id: 'two', events: [bazel({ buildMetadata: { metadata: { PR_NUMBER: '8' } } })] },
+      ],
+    })
+    const { text } = await get('/invocation/one')
+    t.match(text, 'href="https://git.example/c/a%2F..%2F%22%3E%3Cscript%3E"')
+    t.match(text, 'href="https://git.example/x%20y/7"')
+    t.match(JSON.parse((await get('/invocation/one.json')).text), { pullRequestUrl: 'https://git.example/x%20y/7' })
+    t.notMatch((await get('/invocation/two')).text, 'git.example', 'without a branch there is no link')
+  },
+)
+
 t.test('a target that was skipped says why below its label', async (t) => {
   const skipped = bazel({
     id: { targetCompleted: { label: '//a:mac' } },

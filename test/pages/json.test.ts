@@ -56,6 +56,8 @@ t.test('each page has JSON by .json and by accept, which its schema allows', asy
     stores: 'stores',
     scopes: 'scopes',
     server: 'server',
+    test_history: 'tests',
+    trends: 'trends?by=branch',
   }
   for (const [name, address] of Object.entries(pages)) {
     const [path = '', query = ''] = address.split('?')
@@ -65,7 +67,6 @@ t.test('each page has JSON by .json and by accept, which its schema allows', asy
     t.equal(named.answer.headers.get('x-content-type-options'), 'nosniff')
     const value = JSON.parse(named.text)
     t.equal(check(name)(value), undefined, `${name}: ${named.text.slice(0, 600)}`)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     t.notMatch(JSON.stringify(value), /[\u202a-\u202e\u2066-\u2069]|\\u001b|super-secret|other-secret/, name)
     const byAccept = await get(`/${address}`, { accept: 'application/json' })
     t.same(Object.keys(JSON.parse(byAccept.text)), Object.keys(value), `${name} by accept`)

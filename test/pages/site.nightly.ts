@@ -34,6 +34,8 @@ t.test('the list of builds is readable for everybody', { skip: withoutBrowser },
   await browser.check(origin, '/')
   await browser.check(origin, '/?page=3&sort=started&outcome=failed')
   await browser.check(origin, '/nowhere')
+  await browser.check(origin, '/trends?by=branch')
+  await browser.check(origin, '/tests')
   const plain = await browser.tab(origin, { javaScript: false })
   await plain.goto(origin)
   t.match(await plain.locator('nav.pager').innerText(), 'Page 1 of 3, 250 in all')

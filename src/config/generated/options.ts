@@ -1588,6 +1588,14 @@ export interface PagesServiceOptions {
    */
   readonly address?: string
   /**
+   * Where the commit of a build leads, for example `https://github.com/acme/shop/commit/{commit}`. `{commit}`, `{branch}` and `{pull_request}` are what the build says (workspace status or `--build_metadata`), percent-encoded. Without it commits are text.
+   */
+  readonly commit_url?: string
+  /**
+   * The same for the pull request of a build, which it names by `PULL_REQUEST`, `PR_NUMBER`, `CHANGE_ID` or `CI_MERGE_REQUEST_IID`: for example `https://github.com/acme/shop/pull/{pull_request}`.
+   */
+  readonly pull_request_url?: string
+  /**
    * How long a reader who logged in by the form stays so. Sessions also end with the process.
    */
   readonly session_s: number

@@ -14036,8 +14036,9 @@ return errors === 0;
 }
 validate267.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/pages.json","title":"pages","description":"Pages for people: builds, their logs, tests and cache hits, actions, and the state of the server. They show builds of all servers of the configuration. Without `security` everybody who reaches the port sees them; with it a reader needs `read_ac` in the instance of a build, and logs in by a form, by the header authorization, by a client certificate or by the header of a proxy. docs/builds.md shows how to use them.","type":"object","properties":{"path":{"description":"Where they begin; starts with a slash. Other services of the port keep their paths.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"address":{"description":"The address by which people reach the pages, without `path`, for example `https://builds.example.com`. Links in messages to clients begin with it; without it there are none. With `https` the session of a reader is only sent over TLS.","type":"string","pattern":"^https?://[^/?# ]+$","x-expected":"http:// or https://, a host, and nothing behind it"},"session_s":{"description":"How long a reader who logged in by the form stays so. Sessions also end with the process.","type":["integer","string"],"x-value":"duration","minimum":60,"maximum":2592000,"default":43200}},"additionalProperties":false};
+const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/pages.json","title":"pages","description":"Pages for people: builds, their logs, tests and cache hits, actions, and the state of the server. They show builds of all servers of the configuration. Without `security` everybody who reaches the port sees them; with it a reader needs `read_ac` in the instance of a build, and logs in by a form, by the header authorization, by a client certificate or by the header of a proxy. docs/builds.md shows how to use them.","type":"object","properties":{"path":{"description":"Where they begin; starts with a slash. Other services of the port keep their paths.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"address":{"description":"The address by which people reach the pages, without `path`, for example `https://builds.example.com`. Links in messages to clients begin with it; without it there are none. With `https` the session of a reader is only sent over TLS.","type":"string","pattern":"^https?://[^/?# ]+$","x-expected":"http:// or https://, a host, and nothing behind it"},"commit_url":{"description":"Where the commit of a build leads, for example `https://github.com/acme/shop/commit/{commit}`. `{commit}`, `{branch}` and `{pull_request}` are what the build says (workspace status or `--build_metadata`), percent-encoded. Without it commits are text.","type":"string","pattern":"^https?://[^ ]+$","x-expected":"http:// or https://, and {commit} in it"},"pull_request_url":{"description":"The same for the pull request of a build, which it names by `PULL_REQUEST`, `PR_NUMBER`, `CHANGE_ID` or `CI_MERGE_REQUEST_IID`: for example `https://github.com/acme/shop/pull/{pull_request}`.","type":"string","pattern":"^https?://[^ ]+$","x-expected":"http:// or https://, and {pull_request} in it"},"session_s":{"description":"How long a reader who logged in by the form stays so. Sessions also end with the process.","type":["integer","string"],"x-value":"duration","minimum":60,"maximum":2592000,"default":43200}},"additionalProperties":false};
 const pattern7 = new RegExp("^https?://[^/?# ]+$", "u");
+const pattern8 = new RegExp("^https?://[^ ]+$", "u");
 
 function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/pages.json" */;
@@ -14052,7 +14053,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(((key0 === "path") || (key0 === "address")) || (key0 === "session_s"))){
+if(!(((((key0 === "path") || (key0 === "address")) || (key0 === "commit_url")) || (key0 === "pull_request_url")) || (key0 === "session_s"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema119,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -14113,10 +14114,11 @@ vErrors.push(err4);
 errors++;
 }
 }
-if(data.session_s !== undefined){
-let data2 = data.session_s;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err5 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/type",keyword:"type",params:{type: schema119.properties.session_s.type},message:"must be integer,string",schema:schema119.properties.session_s.type,parentSchema:schema119.properties.session_s,data:data2};
+if(data.commit_url !== undefined){
+let data2 = data.commit_url;
+if(typeof data2 === "string"){
+if(!pattern8.test(data2)){
+const err5 = {instancePath:instancePath+"/commit_url",schemaPath:"#/properties/commit_url/pattern",keyword:"pattern",params:{pattern: "^https?://[^ ]+$"},message:"must match pattern \""+"^https?://[^ ]+$"+"\"",schema:"^https?://[^ ]+$",parentSchema:schema119.properties.commit_url,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -14125,9 +14127,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data2, schema119.properties.session_s, instancePath+"/session_s");
-if(reason0 !== undefined){
-const err6 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema119.properties.session_s,data:data2};
+}
+else {
+const err6 = {instancePath:instancePath+"/commit_url",schemaPath:"#/properties/commit_url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.commit_url.type,parentSchema:schema119.properties.commit_url,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -14136,9 +14138,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 2592000 || isNaN(data2)){
-const err7 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2592000},message:"must be <= 2592000",schema:2592000,parentSchema:schema119.properties.session_s,data:data2};
+}
+if(data.pull_request_url !== undefined){
+let data3 = data.pull_request_url;
+if(typeof data3 === "string"){
+if(!pattern8.test(data3)){
+const err7 = {instancePath:instancePath+"/pull_request_url",schemaPath:"#/properties/pull_request_url/pattern",keyword:"pattern",params:{pattern: "^https?://[^ ]+$"},message:"must match pattern \""+"^https?://[^ ]+$"+"\"",schema:"^https?://[^ ]+$",parentSchema:schema119.properties.pull_request_url,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -14147,8 +14152,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(data2 < 60 || isNaN(data2)){
-const err8 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 60},message:"must be >= 60",schema:60,parentSchema:schema119.properties.session_s,data:data2};
+}
+else {
+const err8 = {instancePath:instancePath+"/pull_request_url",schemaPath:"#/properties/pull_request_url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.pull_request_url.type,parentSchema:schema119.properties.pull_request_url,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -14158,15 +14164,60 @@ vErrors.push(err8);
 errors++;
 }
 }
-}
-}
-else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
+if(data.session_s !== undefined){
+let data4 = data.session_s;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err9 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/type",keyword:"type",params:{type: schema119.properties.session_s.type},message:"must be integer,string",schema:schema119.properties.session_s.type,parentSchema:schema119.properties.session_s,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
 else {
 vErrors.push(err9);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data4, schema119.properties.session_s, instancePath+"/session_s");
+if(reason0 !== undefined){
+const err10 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema119.properties.session_s,data:data4};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 2592000 || isNaN(data4)){
+const err11 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2592000},message:"must be <= 2592000",schema:2592000,parentSchema:schema119.properties.session_s,data:data4};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data4 < 60 || isNaN(data4)){
+const err12 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 60},message:"must be >= 60",schema:60,parentSchema:schema119.properties.session_s,data:data4};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
 }
 errors++;
 }
@@ -14176,7 +14227,7 @@ return errors === 0;
 validate269.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP. `GET path` shows them, `GET path/status` and `GET path/builds?limit=50` the process and its builds: `remexec status`, `queue`, `drain`, `builds` and `rm` use this service. `GET path/blobs?kind=blobs` lists what the stores keep (`remexec ls`). `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker. `DELETE path/operation?name=NAME` cancels an operation, `DELETE path/result?action=HASH-SIZE` (or `target`, or `build`) deletes results from the action cache. `PUT path/profile?seconds=10` gives a CPU profile, `PUT path/heap` a heap snapshot. Every caller may use it unless `security` limits `administer`: put it on a separate server, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true}},"additionalProperties":false};
-const pattern8 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
+const pattern10 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
 
 function validate271(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
@@ -14205,7 +14256,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
+if(!pattern10.test(data0)){
 const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema120.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
@@ -14272,7 +14323,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
+if(!pattern10.test(data0)){
 const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema121.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
@@ -14363,7 +14414,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
+if(!pattern10.test(data0)){
 const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema122.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
@@ -15586,7 +15637,7 @@ return errors === 0;
 validate284.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema125 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]},"scope":{"description":"The scope of the caller in every instance, in place of the rules of `scopes`.","type":"string","pattern":"^.+$","x-expected":"a text that is not empty"}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...] [scope=SCOPE]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"oidc":{"title":"OidcProvider","description":"An identity provider (OpenID Connect) that readers of the pages log in with, besides the other ways. A session then stands for who they are: it lasts for `session_s` of the pages, and the rules of access hold for it as for a JWT (`by: [\"jwt\"]`). Register the client there as a web application with the authorization code flow, and `ADDRESS/login/callback` as the address to come back to, where ADDRESS is `address` and `path` of `services.pages`.","type":"object","properties":{"issuer":{"description":"The address of the provider, as in its `/.well-known/openid-configuration`.","type":"string"},"client_id":{"description":"What the provider calls these pages.","type":"string","pattern":"^.+$","x-expected":"the id of the client at the provider"},"client_secret":{"description":"The secret of the client. Left out for a public client, which is protected by PKCE alone.","type":"string"},"label":{"description":"What the link to it says: `Log in with LABEL`.","type":"string","default":"your account"},"scopes":{"description":"What to ask for besides `openid`. The scope for groups differs between providers.","type":"array","items":{"type":"string"},"default":["profile","email"]},"name_claim":{"description":"The claim with the name of the reader.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the groups of the reader: a list, or words in one text. The provider is asked for its userinfo if the ID token lacks one of the two.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","client_id"]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"scopes":{"title":"ScopeOptions","description":"Which callers write apart: builds of branches and pull requests, which everybody who may open one controls. A caller with a scope reads its own results and entries first, then those of the instance, and writes only its own; a caller without one is trusted. docs/branches.md explains it.","type":"object","properties":{"rules":{"description":"The first rule that is for a caller and an instance gives its scope. A caller that no rule is for is trusted.","type":"array","items":{"title":"ScopeRule","type":"object","properties":{"scope":{"description":"The scope. `{claims.NAME}` stands for a claim of the JWT, `{name}` for the name of the caller, `{instance}` for the instance that it names. A caller without the claim gets a scope of its own. An empty text: the caller is trusted.","type":"string"},"unless":{"description":"Claims by which a JWT is trusted in spite of this rule: all of them must match, as in `claims`.","type":"object","additionalProperties":{"type":"string"}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["scope"]},"default":[]},"max_bytes":{"description":"The most bytes that one scope keeps in an action cache: its results and entries, and the files that they name. Above that its own least recently used results and entries are removed; nothing is refused.","type":["integer","string"],"x-value":"size","minimum":1,"default":10000000000},"scope_days":{"description":"A scope that nothing used for so many days is given back: it begins empty when its caller comes again.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":3650,"default":30}},"additionalProperties":false,"default":{}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
-const pattern11 = new RegExp("^.+$", "u");
+const pattern13 = new RegExp("^.+$", "u");
 const schema126 = {"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
 function validate287(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -16047,7 +16098,7 @@ errors++;
 if(data7.scope !== undefined){
 let data12 = data7.scope;
 if(typeof data12 === "string"){
-if(!pattern11.test(data12)){
+if(!pattern13.test(data12)){
 const err18 = {instancePath:instancePath+"/identity/tokens/" + i1+"/scope",schemaPath:"#/properties/identity/properties/tokens/items/properties/scope/pattern",keyword:"pattern",params:{pattern: "^.+$"},message:"must match pattern \""+"^.+$"+"\"",schema:"^.+$",parentSchema:schema125.properties.identity.properties.tokens.items.properties.scope,data:data12};
 if(vErrors === null){
 vErrors = [err18];
@@ -16348,7 +16399,7 @@ errors++;
 if(data24.client_id !== undefined){
 let data26 = data24.client_id;
 if(typeof data26 === "string"){
-if(!pattern11.test(data26)){
+if(!pattern13.test(data26)){
 const err42 = {instancePath:instancePath+"/identity/oidc/client_id",schemaPath:"#/properties/identity/properties/oidc/properties/client_id/pattern",keyword:"pattern",params:{pattern: "^.+$"},message:"must match pattern \""+"^.+$"+"\"",schema:"^.+$",parentSchema:schema125.properties.identity.properties.oidc.properties.client_id,data:data26};
 if(vErrors === null){
 vErrors = [err42];

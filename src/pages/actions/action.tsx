@@ -30,11 +30,13 @@ import { Logs, logsOf, type ShownLog } from './log.js'
 import { OutputsTable, outputsOf, type ShownOutput } from './outputs.js'
 import { actionCommand } from './reproduce.js'
 import { type RequestsParts, RequestsTable, requestData } from './requests.js'
+import { type PrintedOf, RunningOutput, runningData, runningOutput } from './running.js'
 import { type PageStores, type StoresOf, seesResults, storesFor } from './stores.js'
 
 export interface ActionPageParts extends RequestsParts {
   readonly storesOf: StoresOf
   readonly inQueueOf: (visit: Visit, instance: string, action: Digest) => InQueue
+  readonly printedOf: PrintedOf
 }
 
 /** One action: what it is, and what became of it. */
@@ -54,16 +56,22 @@ export const actionPage = (parts: ActionPageParts): Page => ({
     const seen = await seenOf(action, result, context)
     const { command } = seen
     const facts = { command, requests, digest }
+    const running = seesResults(visit, instance) ? await runningOutput(parts.printedOf, instance, digest) : undefined
     if (visit.isForProgram)
       return {
         title: titleOf(facts),
         body: null,
-        data: { ...actionData(seen, context), requests: requests.map(requestData) },
+        data: {
+          ...actionData(seen, context),
+          requests: requests.map(requestData),
+          runningOutput: running && runningData(running),
+        },
       }
     const body = (
       <>
         <Heading facts={facts} visit={visit} instance={instance} exitCode={result?.exitCode} />
         <InQueueLinks of={parts.inQueueOf(visit, instance, digest)} visit={visit} only={{ action: digest.key }} />
+        {running !== undefined && <RunningOutput of={running} visit={visit} />}
         {seesResults(visit, instance) ? (
           <Result seen={seen} context={context} />
         ) : (
@@ -80,7 +88,8 @@ export const actionPage = (parts: ActionPageParts): Page => ({
         <RequestsTable of={requests} visit={visit} instance={instance} action={digest} />
       </>
     )
-    return { title: titleOf(facts), body }
+    const isLive = running === undefined ? undefined : visit.query.get('live') !== 'off'
+    return { title: titleOf(facts), body, isLive }
   },
 })
 

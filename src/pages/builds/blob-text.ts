@@ -107,6 +107,13 @@ const shown = async (text: string, cutBytes: number, maxLines: number): Promise<
   return { text: await terminalText(last), plain, cutBytes, linesAbove: all.length - last.length, why: undefined }
 }
 
+/** The markup of a line ends with a newline. */
+export const withoutFirst = (shownText: ShownText, lines: number): ShownText => {
+  const { text, plain } = shownText
+  const markup = text.markup.split('\n').slice(lines).join('\n')
+  return { ...shownText, text: { markup, lineCount: text.lineCount - lines }, plain: plain.slice(lines) }
+}
+
 const without = (why: string): ShownText => ({
   ...{ text: { markup: '', lineCount: 0 }, plain: [], cutBytes: 0, linesAbove: 0 },
   why,

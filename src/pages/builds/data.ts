@@ -2,13 +2,13 @@ import type { FailedCase } from '../../builds/detail/test-report.js'
 import { STEPS } from '../../builds/own/facts.js'
 import type { OwnExecution } from '../../builds/own/record.js'
 import { outcomeOf } from '../../builds/summary.js'
-import { actionCommand } from '../actions/reproduce.js'
 import type { Visit } from '../page.js'
 import { msData, textData, timeData } from '../parts/data.js'
 import type { ShownText } from './blob-text.js'
-import { pageOf } from './failure-view.js'
+import { pageOf, runAgain } from './failure-view.js'
 import type { ShownFailure } from './failures.js'
 import { linkOfFile } from './file-view.js'
+import { linkBy } from './link-patterns.js'
 import { type BuildRow, cacheUseOf, tookMsOf } from './row.js'
 import type { Seen } from './seen.js'
 
@@ -56,6 +56,9 @@ export const invocationData = (seen: Seen): object => {
     branch: hidden(summary.branch),
     commit: hidden(summary.commit),
     repository: hidden(summary.repository),
+    pullRequest: hidden(summary.pullRequest),
+    commitUrl: linkBy(parts.links.commit, summary),
+    pullRequestUrl: linkBy(parts.links.pullRequest, summary),
     ciUrl: hidden(summary.ciUrl),
     exit: summary.exitCode === undefined ? undefined : { code: summary.exitCode, name: hidden(summary.exitName) },
     failure: hidden(summary.failure),
@@ -66,11 +69,11 @@ export const invocationData = (seen: Seen): object => {
   }
 }
 
-export const failureData = (of: ShownFailure, visit: Visit): object => {
+export const failureData = (of: ShownFailure, visit: Visit, invocation: string): object => {
   const { kind, label, mnemonic, attempt, exit, execution, log, logFile, report, cases, command, message } = of
   const page = execution && pageOf(execution, visit)
   const link = (path: string | undefined) => path && `${visit.origin}${path}`
-  const run = page && actionCommand(`${visit.origin}${page}`)
+  const run = execution && runAgain(execution, visit, invocation)
   return {
     kind,
     label: textData(label),

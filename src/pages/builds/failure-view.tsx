@@ -5,6 +5,7 @@ import type { OwnExecution } from '../../builds/own/record.js'
 import { Digest } from '../../reapi/digest.js'
 import { addressOf } from '../actions/address.js'
 import { actionCommand } from '../actions/reproduce.js'
+import { shortAddress } from '../actions/short-address.js'
 import type { Visit } from '../page.js'
 import { Copyable } from '../parts/copyable.js'
 import { Said } from '../parts/said.js'
@@ -16,8 +17,15 @@ import type { Exit } from './joined.js'
 /** Further cases are counted. */
 const MAX_CASES = 10
 
+interface FailureParts {
+  readonly of: ShownFailure
+  readonly visit: Visit
+  /** The id of the build. */
+  readonly invocation: string
+}
+
 /** One failure: what, how it ended, its failed cases, the end of its log, and how to run it again. */
-export const FailureView = ({ of, visit }: { readonly of: ShownFailure; readonly visit: Visit }) => {
+export const FailureView = ({ of, visit, invocation }: FailureParts) => {
   const { label, mnemonic, attempt, exit, execution, log, logFile, message, words } = of
   const page = execution && pageOf(execution, visit)
   return (
@@ -39,7 +47,7 @@ export const FailureView = ({ of, visit }: { readonly of: ShownFailure; readonly
           </pre>
         </details>
       )}
-      <Reproduce of={of} page={page} visit={visit} />
+      <Reproduce of={of} again={execution && runAgain(execution, visit, invocation)} />
       <p class="small">
         {page !== undefined && (
           <>
@@ -150,14 +158,11 @@ const Case = ({ of: { name, suite, tookMs, message, file, line } }: { readonly o
 
 const Reproduce = ({
   of: { command, label },
-  page,
-  visit,
+  again: remote,
 }: {
   readonly of: ShownFailure
-  readonly page: string | undefined
-  readonly visit: Visit
+  readonly again: string | undefined
 }) => {
-  const remote = page && actionCommand(`${visit.origin}${page}`)
   const lines = [
     ...(command === undefined ? [] : [{ name: 'run the test here', text: command }]),
     ...(remote === undefined ? [] : [{ name: 'run the same action again', text: remote }]),
@@ -171,11 +176,21 @@ const Reproduce = ({
   )
 }
 
-/** The link to the page of the action that an execution ran. */
+/** The link to the page of what an execution came to, if that is kept, else of its action. */
 export const pageOf = (
-  { action, instance }: Pick<OwnExecution, 'action' | 'instance'>,
+  { action, instance, response }: Pick<OwnExecution, 'action' | 'instance' | 'response'>,
   visit: Visit,
 ): string | undefined => {
-  const digest = visit.may('read_cas', instance) ? Digest.ofKey(action) : undefined
+  if (!visit.may('read_cas', instance)) return undefined
+  const [digest, kept] = [Digest.ofKey(action), response === undefined ? undefined : Digest.ofKey(response)]
+  if (kept !== undefined) return visit.to(addressOf(instance, 'historical_execute_response', kept))
   return digest && visit.to(addressOf(instance, 'action', digest))
+}
+
+/** What runs the action of an execution again; short, because the events of its build remember it. */
+export const runAgain = (of: OwnExecution, visit: Visit, invocation: string): string | undefined => {
+  const digest = visit.may('read_cas', of.instance) ? Digest.ofKey(of.action) : undefined
+  if (digest === undefined) return undefined
+  const short = shortAddress(digest, invocation) ?? addressOf(of.instance, 'action', digest)
+  return actionCommand(`${visit.origin}${visit.to(short)}`)
 }

@@ -4,7 +4,7 @@ import type { FailedCase, TestReport } from '../../builds/detail/test-report.js'
 import type { OwnExecution } from '../../builds/own/record.js'
 import { boundedMap } from '../../work/bounded-map.js'
 import type { Visit } from '../page.js'
-import { type CasOf, LAST_LINES, type ShownText, textOf } from './blob-text.js'
+import { type CasOf, LAST_LINES, type ShownText, textOf, withoutFirst } from './blob-text.js'
 import { type Exit, executionOf, executionsOfTest, exitOf } from './joined.js'
 import { testCommand } from './reproduce.js'
 import { reportOf } from './test-cases.js'
@@ -106,7 +106,7 @@ const shownTest = async (test: Test, context: Context): Promise<ShownFailure> =>
   const [logFile, xml] = [file('test.log'), file('test.xml')]
   const [[execution], log, report] = await Promise.all([
     executionsOfTest(test, failed, details, { visit, casOf }),
-    logFile && textOf(logFile, visit, casOf, details.hidden, LAST_LINES),
+    withoutPreface(logFile && textOf(logFile, visit, casOf, details.hidden, LAST_LINES)),
     xml && reportOf(xml, visit, casOf),
   ])
   const cases = (report?.failed ?? []).filter((one) => !isWholeTest(one, label)).map((one) => hiddenCase(one, details))
@@ -121,6 +121,17 @@ const shownTest = async (test: Test, context: Context): Promise<ShownFailure> =>
   }
 }
 
+/** What Bazel's script writes before the test does. */
+const PREFACE = [/^exec \$\{PAGER:-/, /^Executing tests from /, /^-+$/] as const
+
+/** A log without the lines of Bazel's script, which say nothing. */
+const withoutPreface = async (log: Promise<ShownText> | undefined): Promise<ShownText | undefined> => {
+  const shown = await log
+  if (shown === undefined || shown.linesAbove > 0 || shown.cutBytes > 0) return shown
+  if (!PREFACE.every((line, at) => line.test(shown.plain[at] ?? ''))) return shown
+  return withoutFirst(shown, PREFACE.length)
+}
+
 const hiddenCase = (one: FailedCase, { hidden }: Details): FailedCase => ({
   ...one,
   name: hidden(one.name),
@@ -131,6 +142,7 @@ const hiddenCase = (one: FailedCase, { hidden }: Details): FailedCase => ({
 /** Bazel writes a report of one case for a test that writes none, with the path of the test as its name. */
 const isWholeTest = ({ name }: FailedCase, label: string): boolean => {
   const path = label.replace(/^@*[^/]*\/\//, '').replace(':', '/')
+  if (name.startsWith(`${path}_shard_`) || name.startsWith(`${path}_run_`)) return true
   return name === path || path.endsWith(`/${name}`) || name.endsWith(`/${path}`)
 }
 

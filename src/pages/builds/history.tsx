@@ -2,7 +2,7 @@ import { countText, shareText } from '../../base/quantities.js'
 import type { Visit } from '../page.js'
 import { mappedInTurns, sortedInTurns } from '../parts/in-turns.js'
 import { saidText } from '../parts/said.js'
-import { durationText, Numbers } from '../parts/small.js'
+import { durationText } from '../parts/small.js'
 import { type ShownOutcome, toneOfOutcome } from './outcome.js'
 import type { BuildRow } from './row.js'
 
@@ -34,21 +34,26 @@ export const sumsOf = async (rows: readonly BuildRow[]): Promise<Sums> => {
   return { count: rows.length, ended, passed, hits, misses, counted, medianMs: inOrder[Math.floor(inOrder.length / 2)] }
 }
 
+/** In one line, because the list is what readers come for. */
 export const Summary = ({ of }: { readonly of: Sums }) => {
   const { count, ended, passed, hits, misses, counted, medianMs: median } = of
   if (count === 0) return null
-  const which = counted === count || counted === 0 ? '' : ` in ${countText(counted)} of them`
+  const which = counted === count || counted === 0 ? '' : ` in the ${countText(counted)} that this server counted`
+  const facts = [
+    ['builds', countText(count)],
+    ['succeeded', shareText(passed, ended)],
+    ['median time', median === undefined ? '–' : durationText(median)],
+    [`from cache${which}`, shareText(hits, hits + misses)],
+  ] as const
   return (
-    <Numbers
-      of={[
-        ['builds', countText(count)],
-        ['succeeded', shareText(passed, ended)],
-        ['median time', median === undefined ? '–' : durationText(median)],
-        [`cache hits${which}`, countText(hits)],
-        [`cache misses${which}`, countText(misses)],
-        [`from cache${which}`, shareText(hits, hits + misses)],
-      ]}
-    />
+    <ul class="said">
+      {facts.map(([name, value]) => (
+        <li>
+          <b>{value}</b>
+          {` ${name}`}
+        </li>
+      ))}
+    </ul>
   )
 }
 
@@ -76,7 +81,8 @@ export const History = ({ of: bars, visit }: { readonly of: readonly BuildRow[];
     <div class="history">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
         {bars.map(({ id, instance, outcome, tookMs = 0, command = '', patterns }, at) => {
-          const height = Math.max(LEAST, (HEIGHT * tookMs) / most)
+          // By its logarithm: beside one build of an hour all others would be two pixels high.
+          const height = Math.max(LEAST, (HEIGHT * Math.log1p(tookMs)) / Math.log1p(most))
           const x = at * step
           return (
             <a href={visit.to(`invocation/${id}`, { instance })} tabIndex={-1}>
@@ -94,7 +100,7 @@ export const History = ({ of: bars, visit }: { readonly of: readonly BuildRow[];
         })}
       </svg>
       <p class="dim small">
-        {`The last ${countText(bars.length)} builds, the newest on the right: green succeeded, red failed; the longest took ${durationText(most)}.`}
+        {`The last ${countText(bars.length)} builds, the newest on the right: green succeeded, red failed; the longest took ${durationText(most)}. Each step up is ten times as long.`}
       </p>
     </div>
   )

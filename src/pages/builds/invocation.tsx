@@ -7,6 +7,7 @@ import { Said } from '../parts/said.js'
 import { Ago, durationText, Note, Tabs, Time } from '../parts/small.js'
 import { invocationData } from './data.js'
 import type { DetailsOfBuilds } from './details.js'
+import { Elsewhere, linkBy } from './link-patterns.js'
 import { OutcomeMark, toneOfOutcome } from './outcome.js'
 import { READ_BUILDS, tookMsOf } from './row.js'
 import type { BuildPagesParts, InvocationTab, Seen } from './seen.js'
@@ -79,7 +80,7 @@ export const linkToTab = (
   })
 
 const shown = async (
-  known: Omit<Seen, 'goesOn'>,
+  known: Omit<Seen, 'goesOn' | 'isRunning'>,
   tab: InvocationTab,
   tabs: readonly InvocationTab[],
 ): Promise<Shown> => {
@@ -87,10 +88,10 @@ const shown = async (
   const goesOn = (): void => {
     isUnfinished = true
   }
-  const seen: Seen = { ...known, goesOn }
+  const isRunning = known.kept !== undefined && outcomeOf(known.kept.summary, known.kept.isOpen) === 'running'
+  const seen: Seen = { ...known, goesOn, isRunning }
   const { visit, kept, details } = seen
   const offered = tabs.filter(({ needsEvents }) => !needsEvents || details !== undefined)
-  const isRunning = kept !== undefined && outcomeOf(kept.summary, kept.isOpen) === 'running'
   const title = titleOf(seen)
   if (visit.isForProgram) {
     if (details === undefined && tab.needsEvents) throw visit.absent(`build events of invocation ${seen.id}`)
@@ -109,7 +110,11 @@ const shown = async (
           <OutcomeMark of={outcome} isBadge /> <Said text={title} />
         </h1>
         <Lead seen={seen} />
-        <InQueueLinks of={seen.parts.inQueueOf(visit, seen.id)} visit={visit} only={{ invocation: seen.id }} />
+        <InQueueLinks
+          of={{ ...seen.parts.inQueueOf(visit, seen.id), failed: 0 }}
+          visit={visit}
+          only={{ invocation: seen.id }}
+        />
       </div>
       {details !== undefined && <Gaps seen={seen} />}
       <Tabs
@@ -139,7 +144,7 @@ const titleOf = ({ id, kept }: Seen): string => {
   return [command, ...patterns].filter(Boolean).join(' ') || id
 }
 
-const Lead = ({ seen: { kept, visit, id, instance, scope } }: { readonly seen: Seen }) => {
+const Lead = ({ seen: { kept, visit, id, instance, scope, parts } }: { readonly seen: Seen }) => {
   if (kept === undefined)
     return (
       <p class="dim small">
@@ -179,8 +184,14 @@ const Lead = ({ seen: { kept, visit, id, instance, scope } }: { readonly seen: S
         <li>
           {'commit '}
           <code>
-            <Said text={commit.slice(0, 12)} />
+            <Elsewhere text={commit.slice(0, 12)} link={linkBy(parts.links.commit, summary)} />
           </code>
+        </li>
+      )}
+      {summary.pullRequest !== undefined && (
+        <li>
+          {'pull request '}
+          <Elsewhere text={summary.pullRequest} link={linkBy(parts.links.pullRequest, summary)} />
         </li>
       )}
       <li>

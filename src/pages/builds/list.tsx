@@ -6,7 +6,7 @@ import { Said } from '../parts/said.js'
 import { Ago, Duration, Mark } from '../parts/small.js'
 import { type Column, Pager, paged, pagedData, sortedRows, Table } from '../parts/table.js'
 import { buildData } from './data.js'
-import { History, lastBuilds, Summary, sumsOf } from './history.js'
+import { Summary, sumsOf } from './history.js'
 import { OutcomeMark } from './outcome.js'
 import type { BuildRow } from './row.js'
 import { found, SearchForm } from './search.js'
@@ -171,7 +171,7 @@ export const listPage = (
         body: null,
         data: { ...pagedData(page), builds: page.rows.map(buildData) },
       }
-    const [sums, last] = [await sumsOf(rows), await lastBuilds(rows)]
+    const sums = await sumsOf(rows)
     const caption =
       rows.length === all.length
         ? counted(all.length, 'build')
@@ -189,12 +189,11 @@ export const listPage = (
       <>
         <h1>Builds</h1>
         <Summary of={sums} />
-        <History of={last} visit={visit} />
         <SearchForm visit={visit} />
         <Table {...{ caption, columns, rows: page.rows, none, visit, sorting }} />
         <Pager of={page} visit={visit} />
       </>
     )
-    return { title: 'Builds', body }
+    return { title: 'Builds', body, isLive: visit.query.get('live') !== 'off' }
   },
 })

@@ -14,6 +14,8 @@ import { overviewTab } from './tabs/overview.js'
 import { targetsTab } from './tabs/targets.js'
 import { testsTab } from './tabs/tests.js'
 import { timingTab } from './tabs/timing.js'
+import { testHistoryPage } from './test-pages.js'
+import { trendPage } from './trend-page.js'
 
 const TABS = [overviewTab, targetsTab, testsTab, logTab, timingTab, cacheTab]
 
@@ -29,6 +31,8 @@ export const buildPages = (
     listPage((visit) => recent.all((instance) => visit.may(READ_BUILDS, instance)), connect),
     rawLogPage(parts),
     shortLinkPage(parts, all),
+    testHistoryPage(parts),
+    trendPage(parts),
     ...invocationPages(parts, all, [...TABS, ...moreTabs, commandTab]),
   ]
 }

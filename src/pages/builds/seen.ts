@@ -6,8 +6,10 @@ import type { Log } from '../../log/log.js'
 import type { RequestRecord } from '../../rpc/request-records.js'
 import type { Visit } from '../page.js'
 import type { InQueue } from '../parts/in-queue.js'
+import type { Active } from '../server/operations.js'
 import type { CasOf } from './blob-text.js'
 import type { ResultSources, SavedBytesOf } from './cache-use.js'
+import type { LinkPatterns } from './link-patterns.js'
 import type { RequestGroups } from './request-groups.js'
 import type { LiveCounts } from './row.js'
 
@@ -17,6 +19,8 @@ export interface BuildPagesParts {
   readonly builds: Builds | undefined
   readonly requests: RequestGroups
   readonly live: LiveCounts
+  /** Addresses of commits and pull requests elsewhere, with names in braces. */
+  readonly links: LinkPatterns
   /** The last requests about actions. */
   readonly records: Iterable<RequestRecord>
   readonly casOf: CasOf
@@ -24,6 +28,7 @@ export interface BuildPagesParts {
   readonly sourcesOf: (instance: string) => ResultSources | undefined
   readonly saved: SavedBytesOf
   readonly inQueueOf: (visit: Visit, invocation: string) => InQueue
+  readonly activeOf: (visit: Visit, invocation: string) => Active
   readonly log: Log
 }
 
@@ -36,6 +41,8 @@ export interface Seen {
   readonly scope: string | undefined
   readonly kept: Kept | undefined
   readonly details: Details | undefined
+  /** Whether its client still publishes, and has not said that it ended. */
+  readonly isRunning: boolean
   /** What it asked the caches for, the newest first, of the instances whose requests the reader may see. */
   readonly requests: readonly RequestRecord[]
   readonly parts: BuildPagesParts

@@ -7,16 +7,8 @@ import type { DetailsOfBuilds } from './details.js'
 import type { BuildPagesParts } from './invocation.js'
 import { READ_BUILDS } from './row.js'
 
-const ACTION_DIGITS = 12
-const BUILD_DIGITS = 8
 /** Builds whose ids begin alike. Random ids do not. */
 const MAX_BUILDS = 4
-
-/** The short address of an action of a build; undefined if the id of the build is no usual one. */
-export const shortAddress = ({ hash }: Digest, invocation: string): string | undefined => {
-  const build = invocation.slice(0, BUILD_DIGITS)
-  return /^[0-9a-f]{8}$/.test(build) ? `a/${hash.slice(0, ACTION_DIGITS)}.${build}` : undefined
-}
 
 /** The begin of the hash of an action, and if it is known the begin of the id of a build that ran it: leads to its page. */
 export const shortLinkPage = (parts: BuildPagesParts, all: DetailsOfBuilds | undefined): Page => ({

@@ -71,7 +71,7 @@ const linesOf = (points: readonly Point[], top: number): readonly Line[] => {
   return stretches.flatMap((stretch): Line[] => {
     const [first, last] = [stretch[0], stretch.at(-1)]
     if (first === undefined || last === undefined) return []
-    const line = `M${stretch.length === 1 ? `${first}h1` : stretch.join('L')}`
+    const line = `M${stretch.length === 1 ? `${first}h-6` : stretch.join('L')}`
     const [from, to] = [first, last].map((point) => point.split(' ')[0])
     return [{ line, area: `M${from} ${HEIGHT}L${stretch.join('L')}L${to} ${HEIGHT}Z` }]
   })

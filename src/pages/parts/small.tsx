@@ -18,12 +18,17 @@ export const Time = ({ ms }: { readonly ms: number }) => {
   )
 }
 
-/** `14 s ago`. */
+/** `2 min ago`: the largest unit alone, because nobody counts the seconds of a day. */
 export const Ago = ({ ms, nowMs }: { readonly ms: number; readonly nowMs: number }) => (
   <time class="nowrap" dateTime={isoOf(ms)} title={isoOf(ms)}>
-    {`${timeText(Math.max(0, Math.floor((nowMs - ms) / 1000) * 1000))} ago`}
+    {agoText(nowMs - ms)}
   </time>
 )
+
+const agoText = (ms: number): string => {
+  const [largest = '', unit = ''] = timeText(Math.max(0, Math.floor(ms / 1000) * 1000)).split(' ')
+  return `${largest} ${unit} ago`
+}
 
 /** A client may send any time, and not every number is one. */
 const MAX_TIME_MS = 8.64e15

@@ -14,6 +14,12 @@ export interface ActiveAction extends Partial<ActionFacts> {
   readonly priority?: number
 }
 
+/** What goes on of a build. */
+export interface Active {
+  readonly running: readonly ActiveAction[]
+  readonly waiting: number
+}
+
 type Overviews = ReadonlyMap<string, SchedulerOverview>
 
 /** What runs, the oldest first. */

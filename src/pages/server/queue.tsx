@@ -9,7 +9,7 @@ import { Ago, Duration, Mark, Numbers, Tabs } from '../parts/small.js'
 import { type Column, Pager, paged, pagedData, sorted, Table } from '../parts/table.js'
 import { operationData } from './data.js'
 import { Elsewhere, elsewhereOf } from './elsewhere.js'
-import { type ActiveAction, failedIn, runningIn, waitingIn } from './operations.js'
+import { type Active, type ActiveAction, failedIn, runningIn, waitingIn } from './operations.js'
 import type { ServerSources } from './sources.js'
 import { QueueCharts, SpanTabs, spanOf } from './trend-charts.js'
 
@@ -123,6 +123,14 @@ export const inQueueOf = (
     waiting: waitingIn(all).filter(fits).length,
     failed: failedIn(all).filter(fits).length,
   }
+}
+
+/** What of a build runs, the oldest first, and how much of it waits. */
+export const activeOf = (visit: Visit, overviews: ServerSources['overviews'], invocation: string): Active => {
+  const all = overviews()
+  const mayRead = isFor(visit)
+  const fits = (one: Partial<ActionFacts>): boolean => one.invocation === invocation && mayRead(one)
+  return { running: runningIn(all).filter(fits), waiting: waitingIn(all).filter(fits).length }
 }
 
 const Filtered = ({ visit }: { readonly visit: Visit }) => {

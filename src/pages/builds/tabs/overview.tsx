@@ -9,19 +9,21 @@ import { FailureView } from '../failure-view.js'
 import { failedTestsIn, flakyTestsIn, shownActions, shownTests } from '../failures.js'
 import { type InvocationTab, linkToTab, type Seen } from '../invocation.js'
 import { cacheUseOf, tookMsOf } from '../row.js'
+import { RunningBuild, runningBuildData, runningParts } from '../running.js'
 import { savedWords } from './cache.js'
 
 /** All that failed, as JSON, with how many more there are. */
-const failuresData = async ({ details, visit, parts }: Seen): Promise<object> => {
+const failuresData = async ({ details, visit, parts, id, isRunning }: Seen): Promise<object> => {
   if (details === undefined) return {}
   const context = { details, visit, casOf: parts.casOf }
   const [tests, actions] = await Promise.all([shownTests(context), shownActions(context)])
   return {
-    failedTests: tests.map((one) => failureData(one, visit)),
+    failedTests: tests.map((one) => failureData(one, visit, id)),
     failedTestCount: failedTestsIn(details).length,
-    failedActions: actions.map((one) => failureData(one, visit)),
+    failedActions: actions.map((one) => failureData(one, visit, id)),
     failedActionCount: details.failures.length + details.leftOut.failures,
     flakyTests: flakyTestsIn(details).map(({ label }) => textData(label)),
+    ...(isRunning && runningBuildData(details, parts.activeOf(visit, id))),
     executions: {
       count: details.own.executionCount,
       failed: details.own.failedCount,
@@ -42,19 +44,21 @@ export const overviewTab: InvocationTab = {
     const [tests, actions] =
       context === undefined ? NOTHING_FAILED : await Promise.all([shownTests(context), shownActions(context)])
     const saved = await parts.saved.sum(seen.requests, parts.sourcesOf, visit.request)
+    const running = seen.isRunning ? await runningParts(details, parts.activeOf(visit, seen.id)) : undefined
     if (saved.countedHits < saved.hits) seen.goesOn()
     return (
       <>
         <Why seen={seen} />
+        {running !== undefined && <RunningBuild of={running} visit={visit} />}
         {tests.length > 0 && (
           <h2>{`Failed tests${ofAll(tests.length, details === undefined ? 0 : failedTestsIn(details).length)}`}</h2>
         )}
         {tests.map((test) => (
-          <FailureView of={test} visit={visit} />
+          <FailureView of={test} visit={visit} invocation={seen.id} />
         ))}
         {actions.length > 0 && <h2>{`Failed actions${ofAll(actions.length, failedActionsIn(seen))}`}</h2>}
         {actions.map((failure) => (
-          <FailureView of={failure} visit={visit} />
+          <FailureView of={failure} visit={visit} invocation={seen.id} />
         ))}
         <LeftOut seen={seen} shown={actions.length} />
         <FlakyTests seen={seen} />
