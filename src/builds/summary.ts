@@ -132,6 +132,7 @@ export class Summariser {
     const { about, startedMs = about.startedMs, branch } = summary
     return {
       ...{ key, id: about.invocationId, instance: about.instance, atMs: startedMs },
+      ...(about.scope !== undefined && { scope: about.scope }),
       ...(branch !== undefined && { branch }),
       tests: this.#tests,
       ...(this.#moreTests > 0 && { more: this.#moreTests }),

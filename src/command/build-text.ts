@@ -5,6 +5,8 @@ import { cell } from './operator/table.js'
 export interface ListedBuild {
   readonly id: string
   readonly instance: string
+  /** Of a caller that is not trusted. */
+  readonly scope?: string
   readonly outcome: string
   readonly startedAt?: string
   readonly tookMs?: number

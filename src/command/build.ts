@@ -107,7 +107,7 @@ export const shownBuild = async (args: Arguments, console: Console, word: string
     )
   return askPage<BuildFailures>(args, console, {
     page: `invocation/${encodeURIComponent(first.id)}.json`,
-    query: { instance: first.instance },
+    query: { instance: first.instance, ...(first.scope !== undefined && { scope: first.scope }) },
   })
 }
 

@@ -34,7 +34,7 @@ t.test('each finished build adds its tests once, and a lost or damaged file is d
     }))
   const expected = [
     {
-      ...{ label: '//a:test', instance: 'main', runs: 3, failed: 1, flaky: 1 },
+      ...{ label: '//a:test', instance: 'main', scope: undefined, runs: 3, failed: 1, flaky: 1 },
       last: [
         ['one', 'passed'],
         ['two', 'failed'],

@@ -7,6 +7,8 @@ export interface HistoryRecord {
   readonly key: string
   readonly id: string
   readonly instance: string
+  /** Of a caller that is not trusted: its tests are added up apart. */
+  readonly scope?: string
   readonly atMs: number
   readonly branch?: string
   readonly tests: readonly TestRun[]

@@ -19,6 +19,7 @@ export interface PastRun {
 export interface PastTest {
   readonly label: string
   readonly instance: string
+  readonly scope: string | undefined
   runs: number
   failed: number
   flaky: number
@@ -115,14 +116,14 @@ export class TestHistory {
 
 const take = (
   tests: Map<string, PastTest>,
-  { instance, atMs, id, branch }: HistoryRecord,
+  { instance, scope, atMs, id, branch }: HistoryRecord,
   [label, status, tookMs]: HistoryRecord['tests'][number],
 ): void => {
-  const key = `${instance}\0${label}`
+  const key = `${instance}\0${scope ?? ''}\0${label}`
   let test = tests.get(key)
   if (test === undefined) {
     if (tests.size >= MAX_TESTS) return
-    test = { label, instance, runs: 0, failed: 0, flaky: 0, last: [] }
+    test = { label, instance, scope, runs: 0, failed: 0, flaky: 0, last: [] }
     tests.set(key, test)
   }
   test.runs += 1

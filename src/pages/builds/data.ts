@@ -17,6 +17,7 @@ import type { Seen } from './seen.js'
 export const buildData = (row: BuildRow): object => ({
   id: row.id,
   instance: row.instance,
+  scope: textData(row.scope),
   outcome: row.outcome,
   startedAt: timeData(row.startedMs),
   tookMs: msData(row.tookMs),
@@ -36,14 +37,14 @@ const cacheData = (hits: number | undefined, misses: number | undefined, counted
 
 /** What all parts of an invocation say. */
 export const invocationData = (seen: Seen): object => {
-  const { id, instance, kept, details, parts } = seen
-  if (kept === undefined) return { id, instance, outcome: 'cache only' }
+  const { id, instance, scope, kept, details, parts } = seen
+  if (kept === undefined) return { id, instance, scope: textData(scope), outcome: 'cache only' }
   const { summary, isOpen } = kept
   const hidden = (text: string | undefined) => text && textData(details?.hidden(text) ?? text)
   const { hits, misses, by } = cacheUseOf(summary, isOpen ? parts.live : undefined)
   const { about, startedMs = about.startedMs, targetCount, failedTargetCount, testCount } = summary
   return {
-    ...{ id, instance },
+    ...{ id, instance, scope: textData(scope) },
     outcome: outcomeOf(summary, isOpen),
     startedAt: timeData(startedMs),
     endedAt: timeData(summary.endedMs),

@@ -69,7 +69,16 @@ const columnsOf = (visit: Visit): readonly Column<PastTest>[] => [
   {
     head: 'Test',
     kind: 'name',
-    cell: ({ label }) => <Said text={label} />,
+    cell: ({ label, scope }) => (
+      <>
+        <Said text={label} />
+        {scope !== undefined && (
+          <span class="under">
+            <Said text={`scope ${scope}`} />
+          </span>
+        )}
+      </>
+    ),
     sort: 'label',
     by: ({ label }) => label,
   },
@@ -128,7 +137,7 @@ const Runs = ({ of, visit }: { readonly of: PastTest; readonly visit: Visit }) =
       width={runs.length * 8}
     >
       {runs.map(({ id, status, tookMs }, at) => (
-        <a href={visit.to(`invocation/${id}`, { instance: of.instance })} tabIndex={-1}>
+        <a href={visit.to(`invocation/${id}`, { instance: of.instance, scope: of.scope })} tabIndex={-1}>
           <rect class={TONES[status] ?? 'bad'} x={at * 8} width="6" height="12">
             <title>{saidText(`${status}, ${durationText(tookMs)}`)}</title>
           </rect>
@@ -142,6 +151,7 @@ const testData = (test: PastTest): object => {
   const runs = lastRuns(test)
   const last = runs.at(-1)
   return {
+    scope: textData(test.scope),
     ...{ label: textData(test.label), runs: test.runs, failed: test.failed, flaky: test.flaky },
     flakyShare: flakyShare(test),
     lastStatus: last?.status,
