@@ -52,7 +52,6 @@ t.test('the page of a running action has the end of what it has printed, as its 
   // A worker of an older release does not know the question.
   const silent = server.get(`${path}.json`)
   await worker.messages.until((message) => message.readPrinted !== null)
-  server.clock.advance(2500)
   const { runningOutput } = JSON.parse((await silent).text)
   t.match(runningOutput, { lines: [] })
 

@@ -98,7 +98,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     this.#options = options
     this.#machine = new SimpleScheduler(settings, options.meter, options.ledger)
     this.#links = new WorkerLinks({ ...options, isKnown: (workerId) => this.#machine.hasWorker(workerId) })
-    this.#printed = new PrintedOutputs(clock)
+    this.#printed = new PrintedOutputs()
     this.keepAliveIntervalMs = Math.max(1, Math.floor(settings.workerTimeoutMs / 3))
     this.#tickedMs = clock.now()
     this.#stopTicking = clock.every(TICK_MS, () => this.#tick(clock.now()))

@@ -1,10 +1,10 @@
-import type { Clock } from '../../base/clock.js'
+import { guardedTimeout } from '../../base/timers.js'
 import type { PrintedOffsets, PrintedOutput, WorkerLink } from '../scheduler.js'
 
 /** Questions that no worker has answered. Further ones are not asked. */
 const MAX_PENDING = 256
-/** A worker of an older release does not answer. */
-const PATIENCE_MS = 2000
+/** A worker of an older release does not answer; somebody waits for the page. */
+const PATIENCE_MS = 1000
 /** Of each output. A worker may send more than it was asked for. */
 const MAX_BYTES = 64 * 1024
 
@@ -15,13 +15,8 @@ interface Pending {
 
 /** Questions to workers about what attempts have printed so far. Nothing is held but the answer that is on its way. */
 export class PrintedOutputs {
-  readonly #clock: Clock
   readonly #pending = new Map<number, Pending>()
   #last = 0
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
 
   /** Undefined if the attempt does not run there, or the worker does not answer. */
   ask(link: WorkerLink, attemptId: string, offsets: PrintedOffsets): Promise<PrintedOutput | undefined> {
@@ -29,11 +24,11 @@ export class PrintedOutputs {
     this.#last = (this.#last + 1) % 2 ** 32
     const id = this.#last
     return new Promise((resolve) => {
-      const stop = this.#clock.every(PATIENCE_MS, () => pending.end(undefined))
+      const timer = guardedTimeout(() => pending.end(undefined), PATIENCE_MS)
       const pending: Pending = {
         link,
         end: (printed) => {
-          stop()
+          clearTimeout(timer)
           this.#pending.delete(id)
           resolve(printed)
         },
