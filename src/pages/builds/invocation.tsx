@@ -93,6 +93,9 @@ const shown = async (
   const { visit, kept, details } = seen
   const offered = tabs.filter(({ needsEvents }) => !needsEvents || details !== undefined)
   const title = titleOf(seen)
+  const all = seen.parts.inQueueOf(visit, seen.id)
+  // What failed is on the page of a build with events.
+  const queued = kept === undefined ? all : { ...all, failed: 0 }
   if (visit.isForProgram) {
     if (details === undefined && tab.needsEvents) throw visit.absent(`build events of invocation ${seen.id}`)
     return { title, body: null, data: { ...invocationData(seen), ...(await tab.data(seen)) } }
@@ -110,11 +113,7 @@ const shown = async (
           <OutcomeMark of={outcome} isBadge /> <Said text={title} />
         </h1>
         <Lead seen={seen} />
-        <InQueueLinks
-          of={{ ...seen.parts.inQueueOf(visit, seen.id), failed: 0 }}
-          visit={visit}
-          only={{ invocation: seen.id }}
-        />
+        <InQueueLinks of={queued} visit={visit} only={{ invocation: seen.id }} />
       </div>
       {details !== undefined && <Gaps seen={seen} />}
       <Tabs
