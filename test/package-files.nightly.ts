@@ -120,7 +120,7 @@ await t.test(
       t.same(await server.ended, { code: 143, signal: null })
     }
     await cp(single, join(system, 'usr/local/bin/remexec-of-test'))
-    if (!withoutBazel) await firstBuild('one file in an empty Debian', 'remexec-of-test')
+    if (!withoutBazel) await firstBuild('one file in an empty Debian', '/usr/local/bin/remexec-of-test')
     await rm(join(system, 'usr/local/bin/remexec-of-test'))
     await rm(join(system, 'root/.cache'), { recursive: true, force: true })
     await t.test('dpkg installs it', async (t) => {

@@ -51,17 +51,9 @@ const folderOfCompany = async (t: Test, ports: { readonly clients: number; reado
   }
   await writeFile(join(etc, 'tokens'), lines)
   for (const name of ['server.key', 'tokens']) await chown(join(etc, name), USER, USER)
-  const server = await readFile(join(recipe, 'server.json5'), 'utf8')
-  // As its comment says for a bucket that is not Amazon's.
-  await writeFile(join(folder, 'server.json5'), server.replaceAll('// endpoint:', 'endpoint:'))
-  await copyFile(join(recipe, 'worker.json5'), join(folder, 'worker.json5'))
+  for (const name of ['server.json5', 'worker.json5']) await copyFile(join(recipe, name), join(folder, name))
   const compose = await readFile(join(recipe, 'compose.yaml'), 'utf8')
-  const own = [
-    'REMEXEC_HOST: 127.0.0.1',
-    `REMEXEC_PORT: ${ports.clients}`,
-    `REMEXEC_WORKER_PORT: ${ports.workers}`,
-    'REMEXEC_ENDPOINT:',
-  ]
+  const own = ['REMEXEC_HOST: 127.0.0.1', `REMEXEC_PORT: ${ports.clients}`, `REMEXEC_WORKER_PORT: ${ports.workers}`]
   const here = compose
     .replace(/^ {4}ports: .*$/m, '    network_mode: host')
     .replace(/^ {2}worker:$/m, '  worker:\n    network_mode: host')
@@ -99,7 +91,7 @@ export const useCompany = async (t: Test, composes: Compose): Promise<void> => {
     ...{ REMEXEC_BUCKET: s3.bucket, REMEXEC_REGION: 'us-east-1', REMEXEC_ENDPOINT: `http://127.0.0.1:${s3.port}` },
     ...{ REMEXEC_OIDC_ISSUER: 'https://login.example.com/realms/company', REMEXEC_OIDC_SECRET: 'of-the-pages' },
     ...{ AWS_ACCESS_KEY_ID: S3_KEYS.accessKeyId, AWS_SECRET_ACCESS_KEY: S3_KEYS.secretAccessKey },
-    ...{ REMEXEC_CAS_SIZE: '20gb', REMEXEC_QUEUE_SIZE: '10gb', REMEXEC_CAS_EVICT: '1gb' },
+    ...{ REMEXEC_ALLOW_HTTP: 'true', REMEXEC_CAS_SIZE: '20gb', REMEXEC_QUEUE_SIZE: '10gb', REMEXEC_CAS_EVICT: '1gb' },
   }
   const compose = (...args: readonly string[]): Promise<Outcome> => composes(file, env, ...args)
   t.teardown(() => compose('down', '--volumes'))
