@@ -1,6 +1,7 @@
 import type { PlatformProperty } from '../reapi/platform.js'
 import type {
   ExecutionRequest,
+  HandedOperation,
   ListedOperation,
   OperationState,
   QueueElsewhere,
@@ -38,8 +39,8 @@ export class ForwardingScheduler implements Scheduler {
     return this.next.checkPlatform(properties)
   }
 
-  execute(request: ExecutionRequest): Promise<string> {
-    return this.next.execute(this.incoming(request))
+  execute(request: ExecutionRequest, handed?: HandedOperation): Promise<string> {
+    return this.next.execute(this.incoming(request), handed)
   }
 
   watch(name: string, signal: AbortSignal): AsyncGenerator<OperationState> {

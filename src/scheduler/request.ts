@@ -38,6 +38,33 @@ export interface ExecutionRequest {
   readonly refusal?: StatusError
 }
 
+/** An operation that another server has for its client, and hands in for it. */
+export interface HandedOperation {
+  /** Last part of the operation's name. Handed in once more, it is the same operation. */
+  readonly id: string
+  /** Set if a scheduler had it before, perhaps another process. */
+  readonly past?: OperationPast | undefined
+}
+
+/** What a scheduler has to know of an operation that it takes over. */
+export interface OperationPast {
+  /** When it was queued first. */
+  readonly queuedMs: number
+  /** How often its action was given to a worker. */
+  readonly attempts: number
+  /** How many of these attempts counted as failures. */
+  readonly failures: number
+  /** The attempt that a worker has, as far as is known. */
+  readonly running?: RunningAttempt | undefined
+}
+
+export interface RunningAttempt {
+  readonly attemptId: string
+  readonly workerId: string
+  /** Of the run: an operation may have joined that of other callers. */
+  readonly scope: string
+}
+
 export type Stage = 'CACHE_CHECK' | 'QUEUED' | 'EXECUTING' | 'COMPLETED'
 
 /** How an operation ended: a response of a worker or an action cache, or an error of the server. */
@@ -52,6 +79,8 @@ export interface OperationState {
   readonly outcome: Outcome | undefined
   /** Trace of another client's run, if this operation joined that run. */
   readonly joined?: TraceContext | undefined
+  /** What another scheduler would have to know to take it over, as of this state; undefined before it was queued. */
+  readonly past?: OperationPast | undefined
   /** Details of an operation in progress. Absent from the updates of a running `watch`. */
   readonly progress?: Progress | undefined
 }

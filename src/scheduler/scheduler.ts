@@ -15,6 +15,7 @@ import type { ActionResult, ExecuteResponse } from '../proto/generated/build.baz
 import type { PlatformProperty } from '../reapi/platform.js'
 import type {
   ExecutionRequest,
+  HandedOperation,
   ListedOperation,
   OperationState,
   StartAttempt,
@@ -37,8 +38,11 @@ export interface Scheduler {
   /** Rejects with INVALID_ARGUMENT if no worker of this scheduler can ever have these properties. */
   checkPlatform(properties: readonly PlatformProperty[]): Promise<void>
 
-  /** Starts an operation and returns its name. Later errors are reported in the operation. */
-  execute(request: ExecutionRequest): Promise<string>
+  /**
+   * Starts an operation and returns its name. Later errors are reported in the operation. An operation that was handed in
+   * before goes on.
+   */
+  execute(request: ExecutionRequest, handed?: HandedOperation): Promise<string>
 
   /**
    * Yields the current state, then each new state up to COMPLETED. A slow reader sees only the newest state.

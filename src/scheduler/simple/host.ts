@@ -14,7 +14,9 @@ import type {
   ActionResults,
   BroughtAttempt,
   ExecutionRequest,
+  HandedOperation,
   ListedOperation,
+  OperationPast,
   OperationState,
   Outcome,
   Scheduler,
@@ -142,14 +144,15 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     this.#machine.checkPlatform(properties)
   }
 
-  async execute(request: ExecutionRequest): Promise<string> {
+  async execute(request: ExecutionRequest, handed?: HandedOperation): Promise<string> {
     const { instanceName, actionDigest, refusal, doNotCache, skipCacheLookup } = request
-    const id = `${encodeURIComponent(this.#options.name)}/${this.#options.newId()}`
+    const id = `${encodeURIComponent(this.#options.name)}/${handed?.id ?? this.#options.newId()}`
     const name = operationName(instanceName, id)
+    if (handed !== undefined && this.#machine.has(name)) return name
     this.#apply(this.#machine.open(this.#nowMs, name, instanceName, actionDigest))
     if (refusal !== undefined) this.#complete(name, { error: refusal })
-    else if (doNotCache || skipCacheLookup) this.#enqueue(name, request)
-    else inBackground(this.#lookUp(name, request), this.#options.log, 'the lookup of an action result')
+    else if (doNotCache || skipCacheLookup) this.#enqueue(name, request, handed?.past)
+    else inBackground(this.#lookUp(name, request, handed?.past), this.#options.log, 'the lookup of an action result')
     return name
   }
 
@@ -347,15 +350,15 @@ export class SchedulerHost implements Scheduler, WorkerPool {
    * Completes the operation from the action cache, or queues it. Continues if the client disconnects; never
    * rejects.
    */
-  async #lookUp(name: string, request: ExecutionRequest): Promise<void> {
+  async #lookUp(name: string, request: ExecutionRequest, past: OperationPast | undefined): Promise<void> {
     const result = await this.#options.results.find(request)
-    if (result === undefined) this.#enqueue(name, request)
+    if (result === undefined) this.#enqueue(name, request, past)
     else this.#complete(name, { response: { ...NO_RESPONSE, cachedResult: true, result } })
   }
 
-  #enqueue(name: string, request: ExecutionRequest): void {
+  #enqueue(name: string, request: ExecutionRequest, past: OperationPast | undefined): void {
     try {
-      this.#apply(this.#machine.enqueue(this.#nowMs, name, request))
+      this.#apply(this.#machine.enqueue(this.#nowMs, name, request, past))
     } catch (error) {
       this.#complete(name, { error: StatusError.from(error) })
     }

@@ -5,9 +5,9 @@ import type { ExecuteResponse } from '../../proto/generated/build.bazel.remote.e
 import type { Digest } from '../../reapi/digest.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
 import type {
-  BroughtAttempt,
   ExecutionRequest,
   ListedOperation,
+  OperationPast,
   OperationState,
   Outcome,
   Progress,
@@ -20,14 +20,22 @@ import type { SimpleSettings } from './settings.js'
 import { Context } from './state/context.js'
 import { IgnoredImages, ignoredImage, withIgnoredImage } from './state/ignored-image.js'
 import { Operations, stateOf } from './state/operations.js'
-import { requirementIfAny, requirementOf } from './state/requirement.js'
+import { requirementOf } from './state/requirement.js'
 import { SharedRuns } from './state/shared-runs.js'
-import { type Command, Execution, type Operation, type Worker } from './state/state.js'
+import { type Command, Execution, type Operation, type ToRun } from './state/state.js'
 import { Dispatch } from './workers/dispatch.js'
 import { waitingThere } from './workers/pool.js'
+import { TakeOver } from './take-over.js'
 import { type Past, Workers } from './workers/workers.js'
 
 const QUEUE_FULL_RETRY_MS = 1_000
+
+interface HowToRun {
+  /** The run that a new one would be equal to, if the operation may join it. */
+  readonly find: (created: Execution) => Execution | undefined
+  /** Throws if there is no room for a new one. */
+  readonly check?: () => void
+}
 
 /**
  * The `simple` scheduler as a state machine without I/O, timers or randomness. Each method is an event at a
@@ -39,12 +47,11 @@ export class SimpleScheduler {
   readonly #operations: Operations
   readonly #dispatch: Dispatch
   readonly #workers: Workers
+  readonly #takeOver: TakeOver
   readonly #executions = new Map<string, Execution>()
   readonly #ignoredImages = new IgnoredImages()
   readonly #inFlight = new SharedRuns()
   #matchedMs = 0
-  /** Time of the first event. */
-  #firstMs = Number.POSITIVE_INFINITY
   #sequence = 0
 
   /** `ledger` counts the outcomes of finished operations. */
@@ -63,7 +70,10 @@ export class SimpleScheduler {
       () => this.#workers.all,
       (worker, error) => this.#workers.evict(worker, error),
     )
-    this.#workers = new Workers(this.#context, this.#dispatch, (worker, brought) => this.#adopt(worker, brought))
+    this.#workers = new Workers(this.#context, this.#dispatch, (worker, brought) => this.#takeOver.adopt(worker, brought))
+    this.#takeOver = new TakeOver(this.#context, this.#operations, this.#dispatch, this.#workers, {
+      run: (operation, toRun) => this.#run(operation, toRun, { find: (created) => this.#inFlight.ofScope(created) }),
+    })
   }
 
   /** Throws INVALID_ARGUMENT if these properties can never be matched here. */
@@ -127,9 +137,9 @@ export class SimpleScheduler {
 
   /**
    * Queues or joins a run for the operation. RESOURCE_EXHAUSTED if the queue is full, UNAVAILABLE while
-   * draining.
+   * draining. `past`: an earlier scheduler had queued it already, so there is room for it.
    */
-  enqueue(nowMs: number, name: string, request: ExecutionRequest): Command[] {
+  enqueue(nowMs: number, name: string, request: ExecutionRequest, past?: OperationPast): Command[] {
     return this.#event(nowMs, () => {
       const operation = this.#operations.unfinished(name)
       if (operation === undefined) return
@@ -137,17 +147,18 @@ export class SimpleScheduler {
       const image = this.#ignoredImage(request)
       const warning = image === undefined ? undefined : this.#ignoredImages.note(image)
       if (warning !== undefined) this.#context.log('warn', warning)
-      const execution = new Execution(operation, request, requirement, ++this.#sequence, nowMs)
-      const shared = this.#inFlight.joinable(execution, this.#workers.areConfined)
-      if (shared === undefined) this.#queue(operation, execution)
-      else this.#join(operation, shared, request)
+      this.#queue(operation, { request, requirement, past }, (created) =>
+        this.#inFlight.joinable(created, this.#workers.areConfined),
+      )
     })
   }
 
-  #queue(operation: Operation, execution: Execution): void {
-    this.#checkRoom(operation.instanceName)
-    this.#enter(execution)
-    this.#dispatch.submit(execution)
+  #queue(operation: Operation, toRun: ToRun, find: HowToRun['find']): void {
+    const { past } = toRun
+    const check = (): void => this.#checkRoom(operation.instanceName, past !== undefined)
+    const { execution, isNew } = this.#run(operation, toRun, { find, check })
+    if (past?.running !== undefined && this.#takeOver.expect(execution, past.running)) return
+    if (isNew) this.#dispatch.submit(execution)
   }
 
   /** The host has cached the result: clients may see it. */
@@ -191,6 +202,11 @@ export class SimpleScheduler {
    */
   workerConnected(nowMs: number, workerId: string, offer: WorkerOffer, past: Past): Command[] {
     return this.#event(nowMs, () => this.#workers.connected(workerId, offer, past))
+  }
+
+  /** Whether the name is in use, also by a deleted operation. */
+  has(name: string): boolean {
+    return this.#operations.has(name)
   }
 
   hasWorker(workerId: string): boolean {
@@ -312,29 +328,18 @@ export class SimpleScheduler {
     }
   }
 
-  /**
-   * Adopts an attempt that the worker started for a previous scheduler process. It serves the client that
-   * waits for its operation again, and clients that have requested the same action since. False if the
-   * attempt is not needed.
-   */
-  #adopt(worker: Worker, { attemptId, operationName: name, request }: BroughtAttempt): boolean {
-    const { settings, nowMs } = this.#context
-    if (nowMs >= this.#firstMs + settings.adoptForMs || this.#workers.isDraining) return false
-    if (this.#operations.has(name)) return false
-    const requirement = requirementIfAny(request.properties, settings.supportedPlatformProperties)
-    if (requirement === undefined || !this.#dispatch.isCapable(worker, requirement)) return false
-    this.#operations.open(name, request.instanceName, request.actionDigest)
-    const operation = this.#operations.unfinished(name)
-    if (operation === undefined) return false
-    const created = new Execution(operation, request, requirement, ++this.#sequence, nowMs)
-    const shared = this.#inFlight.ofScope(created)
-    if (shared !== undefined) this.#join(operation, shared, request)
-    else this.#enter(created)
-    const execution = shared ?? created
-    if (execution.state !== 'new' && execution.state !== 'queued') return false
-    this.#context.log('info', `${name} goes on as attempt ${attemptId}, which worker ${worker.id} had from before`)
-    this.#dispatch.adopt(execution, worker, attemptId)
-    return true
+  /** The run for an operation: one that it may join, or a new one, if `check` lets it in. */
+  #run(operation: Operation, toRun: ToRun, { find, check = () => {} }: HowToRun): { execution: Execution; isNew: boolean } {
+    const { nowMs } = this.#context
+    const created = new Execution(operation, toRun, { sequence: ++this.#sequence, nowMs })
+    const shared = find(created)
+    if (shared === undefined) {
+      check()
+      this.#enter(created)
+      return { execution: created, isNew: true }
+    }
+    this.#join(operation, shared, toRun)
+    return { execution: shared, isNew: false }
   }
 
   #enter(execution: Execution): void {
@@ -345,25 +350,28 @@ export class SimpleScheduler {
     execution.operations.add(first)
   }
 
-  #join(operation: Operation, execution: Execution, request: ExecutionRequest): void {
+  #join(operation: Operation, execution: Execution, { request, past }: ToRun): void {
     const { priority } = request
     operation.request = request
     operation.joined = execution.request.trace
     operation.execution = execution
     execution.operations.add(operation)
-    if (priority < execution.priority) {
-      execution.priority = priority
+    const queuedMs = past?.queuedMs ?? execution.queuedMs
+    if (priority < execution.priority || queuedMs < execution.queuedMs) {
+      execution.priority = Math.min(priority, execution.priority)
+      execution.queuedMs = Math.min(queuedMs, execution.queuedMs)
       if (execution.state === 'queued') this.#dispatch.queue.raised(execution)
     }
     this.#operations.advance(operation, execution.state === 'queued' ? 'QUEUED' : 'EXECUTING')
   }
 
-  #checkRoom(instanceName: string): void {
+  #checkRoom(instanceName: string, isKnown: boolean): void {
     const { maxQueuedActions, maxQueuedActionsPerInstance: ofInstance } = this.#context.settings
     const details = [retryInfo(QUEUE_FULL_RETRY_MS)]
     if (this.#workers.isDraining) {
       throw new StatusError('UNAVAILABLE', 'the scheduler is shutting down and queues no actions', { details })
     }
+    if (isKnown) return
     const { queue } = this.#dispatch
     const isFullFor = queue.tenants.queuedOf(instanceName) >= ofInstance
     if (queue.size < maxQueuedActions && !isFullFor) return
@@ -406,16 +414,10 @@ export class SimpleScheduler {
   #runAgain(operation: Operation): void {
     const { request } = operation
     if (request === undefined) return
-    const { settings, nowMs } = this.#context
+    const { settings } = this.#context
     const requirement = requirementOf(request.properties, settings.supportedPlatformProperties)
-    const execution = new Execution(operation, request, requirement, ++this.#sequence, nowMs)
-    const shared = this.#inFlight.ofScope(execution)
-    if (shared !== undefined) {
-      this.#join(operation, shared, request)
-      return
-    }
     try {
-      this.#queue(operation, execution)
+      this.#queue(operation, { request, requirement }, (created) => this.#inFlight.ofScope(created))
     } catch (error) {
       this.#operations.complete(operation, { error: StatusError.from(error) })
     }
@@ -441,7 +443,7 @@ export class SimpleScheduler {
 
   #event(nowMs: number, event: () => void): Command[] {
     this.#context.nowMs = nowMs
-    this.#firstMs = Math.min(this.#firstMs, nowMs)
+    this.#takeOver.began(nowMs)
     event()
     this.#dispatch.eventEnded()
     return this.#context.take()

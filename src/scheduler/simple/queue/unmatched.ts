@@ -67,13 +67,14 @@ export class Unmatched {
 
   /** Arrivals are in the order of `waitingSinceMs`, so only executions at the front can be due. */
   #giveUp(bucket: Bucket, timeoutMs: number): void {
-    const { deadlines, nowMs } = this.#context
+    const { settings, deadlines, nowMs } = this.#context
     const message = `no worker for this action within ${timeoutMs / 1000} s (no_worker_timeout_s): ${this.#explain(bucket)}`
     const sinceMs = bucket.unmatchedSinceMs ?? nowMs
     // REAPI: UNAVAILABLE is for what will pass, and clients try again.
     const code = ableTo(bucket.requirement, this.#workers()).length > 0 ? 'UNAVAILABLE' : 'FAILED_PRECONDITION'
     for (const execution of bucket.arrivals) {
-      const dueMs = Math.max(execution.waitingSinceMs, sinceMs) + timeoutMs
+      const forMs = execution.isTakenOver ? Math.max(timeoutMs, settings.adoptForMs) : timeoutMs
+      const dueMs = Math.max(execution.waitingSinceMs, sinceMs) + forMs
       if (dueMs > nowMs) {
         deadlines.set(bucket.giveUp, dueMs)
         return

@@ -1,11 +1,11 @@
 import { Code, StatusError } from '../../../base/status-error.js'
 import type { Reservation } from '../../../ledger/reservation.js'
 import type { Digest } from '../../../reapi/digest.js'
-import type { OperationState, Outcome, Stage } from '../../request.js'
+import type { OperationPast, OperationState, Outcome, Stage } from '../../request.js'
 import type { ExecutionResult } from '../meter.js'
 import type { Context } from './context.js'
 import { outcomeBytes } from './outcome-size.js'
-import { Operation } from './state.js'
+import { type Execution, Operation } from './state.js'
 
 /** The clients' half: operations by name, their watchers and their retention. */
 export class Operations {
@@ -145,11 +145,12 @@ export const resultOf = (outcome: Outcome): ExecutionResult => {
   return 'response' in outcome && code === Code.OK && outcome.response.result?.exitCode === 0 ? 'success' : 'failure'
 }
 
-export const stateOf = ({ name, instanceName, actionDigest, stage, outcome, joined }: Operation): OperationState => ({
-  name,
-  instanceName,
-  actionDigest,
-  stage,
-  outcome,
-  joined,
+export const stateOf = (operation: Operation): OperationState => {
+  const { name, instanceName, actionDigest, stage, outcome, joined, execution } = operation
+  return { name, instanceName, actionDigest, stage, outcome, joined, past: execution && pastOf(execution) }
+}
+
+const pastOf = ({ queuedMs, attempts, failures, attempt, scope }: Execution): OperationPast => ({
+  ...{ queuedMs, attempts, failures },
+  running: attempt && { attemptId: attempt.id, workerId: attempt.worker.id, scope },
 })

@@ -2,7 +2,15 @@ import type { StatusError } from '../../../base/status-error.js'
 import type { ExecuteResponse } from '../../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { TraceContext } from '../../../rpc/trace.js'
-import type { ExecutionRequest, OperationState, Outcome, Stage, StartAttempt, WorkerOffer } from '../../request.js'
+import type {
+  ExecutionRequest,
+  OperationPast,
+  OperationState,
+  Outcome,
+  Stage,
+  StartAttempt,
+  WorkerOffer,
+} from '../../request.js'
 import type { RunFacts } from '../../scheduler.js'
 import type { Seat } from '../queue/tenants.js'
 import { Deadline } from './deadlines.js'
@@ -69,6 +77,13 @@ export class Operation {
   }
 }
 
+/** What an execution is made of. */
+export interface ToRun {
+  readonly request: ExecutionRequest
+  readonly requirement: Requirement
+  readonly past?: OperationPast | undefined
+}
+
 /** One action in the queue or on a worker. One or more operations wait for it. */
 export class Execution {
   heapIndex = -1
@@ -88,7 +103,8 @@ export class Execution {
   seat: Seat | undefined
   /** Order of arrival; a retry keeps it. */
   readonly sequence: number
-  readonly queuedMs: number
+  /** Also with an earlier scheduler. */
+  queuedMs: number
   /** When it entered the queue for the next attempt; retries count anew. */
   waitingSinceMs: number
   #state: ExecutionState = 'new'
@@ -96,13 +112,20 @@ export class Execution {
   attempts = 0
   failures = 0
   readonly failedOn = new Set<string>()
+  /** An earlier scheduler had it: workers need time to come here too. */
+  readonly isTakenOver: boolean
   refusedSinceMs: number | undefined
   /** Called once when it no longer waits in the queue. */
   onLeft: (() => void) | undefined
   /** The worker of its latest attempt. */
   lastWorker: Pick<Worker, 'id'> | undefined
 
-  constructor(first: Operation, request: ExecutionRequest, requirement: Requirement, sequence: number, nowMs: number) {
+  /** `past`: with an earlier scheduler. */
+  constructor(
+    first: Operation,
+    { request, requirement, past }: ToRun,
+    { sequence, nowMs }: { readonly sequence: number; readonly nowMs: number },
+  ) {
     this.id = first.name
     this.first = first
     this.request = request
@@ -110,7 +133,10 @@ export class Execution {
     this.priority = request.priority
     this.scope = request.scope ?? ''
     this.sequence = sequence
-    this.queuedMs = nowMs
+    this.queuedMs = Math.min(past?.queuedMs ?? nowMs, nowMs)
+    this.isTakenOver = past !== undefined
+    this.attempts = past?.attempts ?? 0
+    this.failures = past?.failures ?? 0
     this.waitingSinceMs = nowMs
     this.sharingKey = request.doNotCache ? undefined : JSON.stringify([first.instanceName, first.actionDigest.key])
   }
@@ -130,6 +156,8 @@ export class Attempt {
   /** Replaced when the worker reconnects. */
   worker: Worker
   execution: Execution | undefined
+  /** An earlier scheduler started it, and its worker has not come yet: what becomes of it is no failure. */
+  isExpected = false
   /** What it reserves on its worker; undefined for an unknown attempt that a worker reported. */
   readonly requirement: Requirement | undefined
   /** The command has ended and its reservation is released. */

@@ -182,6 +182,11 @@ export class Dispatch {
     this.#begin(execution, worker, attemptId)
   }
 
+  /** An earlier scheduler said that this worker runs it. The worker is not here yet. */
+  expect(execution: Execution, worker: Worker, attemptId: string): void {
+    this.#begin(execution, worker, attemptId).isExpected = true
+  }
+
   #start(execution: Execution, worker: Worker): void {
     const { first, request, queuedMs, waitingSinceMs } = execution
     this.#context.meter.dequeued(this.#context.nowMs - waitingSinceMs)
@@ -191,7 +196,7 @@ export class Dispatch {
     this.#begin(execution, worker, attemptId)
   }
 
-  #begin(execution: Execution, worker: Worker, attemptId: string): void {
+  #begin(execution: Execution, worker: Worker, attemptId: string): Attempt {
     const seat = this.queue.tenants.seat(execution.first.instanceName, execution.request.invocation)
     this.queue.tenants.started(seat)
     const bucket = this.queue.bucketOf(execution.requirement)
@@ -209,6 +214,7 @@ export class Dispatch {
     execution.enter('start')
     this.watchProgress(attempt)
     this.#progressed.onStage(execution)
+    return attempt
   }
 
   /** Releases what an attempt reserved, and starts waiting executions there. */

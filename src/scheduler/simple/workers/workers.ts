@@ -5,7 +5,7 @@ import type { RunFacts } from '../../scheduler.js'
 import type { ActiveWorker } from '../meter.js'
 import type { Context } from '../state/context.js'
 import { workerFailure } from '../state/standing.js'
-import { Attempt, type Execution, type Worker } from '../state/state.js'
+import { Attempt, type Execution, Worker } from '../state/state.js'
 import type { Dispatch } from './dispatch.js'
 import { newWorker, reserve, waitingThere } from './pool.js'
 import { Remembered } from './remembered.js'
@@ -104,6 +104,21 @@ export class Workers {
     this.#dispatch.index.changed(worker)
     if (worker.attempts.size === 0) this.#remove(worker)
     else this.heard(workerId)
+  }
+
+  /**
+   * A worker of an earlier scheduler, as one that lost its connection: it has `worker_timeout_s` to come. Undefined if it is
+   * connected here.
+   */
+  expected(workerId: string): Worker | undefined {
+    const known = this.#byId.get(workerId)
+    if (known !== undefined) return known.isConnected ? undefined : known
+    const offer = { name: workerId, properties: new Map(), maxInflightAttempts: 0 }
+    const worker = new Worker(workerId, offer, new Map(), this.#context.nowMs)
+    worker.enter('disconnect')
+    this.#byId.set(workerId, worker)
+    this.#awaitNews(worker)
+    return worker
   }
 
   heard(workerId: string): void {
@@ -316,6 +331,7 @@ export class Workers {
     } else if (before !== undefined && known.worker === before) {
       before.attempts.delete(known)
       known.worker = worker
+      known.isExpected = false
       reserve(known)
       if (known.execution === undefined) this.#dispatch.sendKill(worker, attemptId)
     } else this.#dispatch.sendKill(worker, attemptId)
@@ -324,9 +340,10 @@ export class Workers {
   /** Fails the attempts that still run on a removed worker. */
   #lose(worker: Worker, error: StatusError): void {
     for (const attempt of [...worker.attempts]) {
-      const { execution } = attempt
+      const { execution, isExpected } = attempt
       this.#dispatch.close(attempt)
-      if (execution !== undefined) this.#dispatch.failed(execution, worker, error)
+      if (execution !== undefined && isExpected) this.#dispatch.submit(execution)
+      else if (execution !== undefined) this.#dispatch.failed(execution, worker, error)
     }
   }
 
