@@ -90,6 +90,7 @@ const mayImport = {
     'content',
     'download',
     'scheduler/scheduler',
+    'scheduler/handing-in',
     'builds',
     'stream',
     'reapi',

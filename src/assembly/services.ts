@@ -35,6 +35,7 @@ import { executionService } from '../service/execution/service.js'
 import type { CasInstance } from '../service/instance.js'
 import { operationsService } from '../service/operations/service.js'
 import { schedulerStateService } from '../service/scheduler-state/service.js'
+import { schedulingService } from '../service/scheduling/service.js'
 import { workerApiService } from '../service/worker-api/service.js'
 import type { KeptSizes } from '../store/contract/meter.js'
 import type { Store } from '../store/contract/store.js'
@@ -156,6 +157,7 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
       executionService(executionOptions),
       operationsService(executionOptions),
       schedulerState(execution, parts),
+      schedulingService({ instances: execution, clock: parts.clock }),
     ),
     ...assetServices({ services: server.services, cas, digestFunctions }, parts),
     ...buildEvents(server.services, parts),
@@ -171,7 +173,13 @@ export const serviceNamesOf = ({ services }: ServerConfig): string[] => {
     ...where(services.cas.size > 0, `${REAPI}.ContentAddressableStorage`),
     ...where(services.ac.size > 0, `${REAPI}.ActionCache`),
     ...where(services.bytestream.size > 0, 'google.bytestream.ByteStream'),
-    ...where(services.execution.size > 0, `${REAPI}.Execution`, 'google.longrunning.Operations', SCHEDULER_STATE),
+    ...where(
+      services.execution.size > 0,
+      `${REAPI}.Execution`,
+      'google.longrunning.Operations',
+      SCHEDULER_STATE,
+      SCHEDULING,
+    ),
     ...where(services.fetch.size > 0, 'build.bazel.remote.asset.v1.Fetch'),
     ...where(services.push.size > 0, 'build.bazel.remote.asset.v1.Push'),
     ...where(services.build_events !== undefined, 'google.devtools.build.v1.PublishBuildEvent'),
@@ -181,6 +189,7 @@ export const serviceNamesOf = ({ services }: ServerConfig): string[] => {
 
 const REAPI = 'build.bazel.remote.execution.v2'
 const SCHEDULER_STATE = 'remexec.scheduler.v1.SchedulerState'
+const SCHEDULING = 'remexec.scheduler.v1.Scheduling'
 
 /** An action cache that a server serves, with the parts of it that only HTTP caches and workers need. */
 export interface ServedResults extends AcInstance {

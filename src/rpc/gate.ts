@@ -1,8 +1,17 @@
 import type { X509Certificate } from 'node:crypto'
 import type { Scope } from './scope.js'
 
-/** The permissions. All but `work` apply to an instance. */
-export type Permission = 'read_cas' | 'write_cas' | 'read_ac' | 'write_ac' | 'execute' | 'push' | 'work' | 'administer'
+/** The permissions. All but `work` and `forward` apply to an instance. */
+export type Permission =
+  | 'read_cas'
+  | 'write_cas'
+  | 'read_ac'
+  | 'write_ac'
+  | 'execute'
+  | 'push'
+  | 'work'
+  | 'forward'
+  | 'administer'
 
 /** The credentials that a client sent. */
 export interface Caller {

@@ -43,6 +43,10 @@ export class ForwardingScheduler implements Scheduler {
     return this.next.execute(this.incoming(request), handed)
   }
 
+  nameOf(instanceName: string, id: string): string {
+    return this.next.nameOf(instanceName, id)
+  }
+
   watch(name: string, signal: AbortSignal): AsyncGenerator<OperationState> {
     return this.next.watch(name, signal)
   }

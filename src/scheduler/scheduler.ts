@@ -44,6 +44,9 @@ export interface Scheduler {
    */
   execute(request: ExecutionRequest, handed?: HandedOperation): Promise<string>
 
+  /** The name of the operation of that id (`HandedOperation`), whether or not there is one. */
+  nameOf(instanceName: string, id: string): string
+
   /**
    * Yields the current state, then each new state up to COMPLETED. A slow reader sees only the newest state.
    * The reader counts as a waiting client. Ends early, without an error, when `signal` aborts. Fails with

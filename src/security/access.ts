@@ -16,6 +16,8 @@ export interface Rights {
   mayWorkFor(scheduler: string): boolean
   /** In any instance. */
   readonly administers: boolean
+  /** The same. */
+  readonly forwards: boolean
 }
 
 interface Rule {
@@ -55,6 +57,7 @@ export class AccessRules {
       mayWorkFor: (scheduler) =>
         rules.some(({ forSchedulers: { permissions, isFor } }) => permissions.has('work') && isFor(scheduler)),
       administers: rules.some(({ inInstances: { permissions } }) => permissions.has('administer')),
+      forwards: rules.some(({ inInstances: { permissions } }) => permissions.has('forward')),
     }
   }
 }
@@ -67,7 +70,7 @@ const CACHES_AND_EXECUTION: AccessRule = {
   anonymous: false,
 }
 
-const INTERNAL_WORKER: Rights = { mayIn: () => false, mayWorkFor: () => true, administers: false }
+const INTERNAL_WORKER: Rights = { mayIn: () => false, mayWorkFor: () => true, administers: false, forwards: false }
 
 const compiled = (rule: AccessRule): Rule => {
   const permissions = new Set<Permission>(rule.may)

@@ -115,13 +115,17 @@ export class SecurityGate implements Gate {
     const about = { identity: visitor.identity, peer, method: path }
     this.#audited(about, () => {
       this.#limits?.take(identity, peer)
-      if (rule.kind === 'operate' && !visitor.rights.administers) throw visitor.denied('administer')
-      if (rule.kind !== 'work') return
-      if (!visitor.rights.mayWorkFor(scheduler)) throw visitor.denied(`work for scheduler ${JSON.stringify(scheduler)}`)
-      // A worker reports the results of every caller.
-      if (!this.#scopes.isTrusted(identity)) throw visitor.denied('work, because it has a scope (security.scopes)')
+      const { administers, forwards, mayWorkFor } = visitor.rights
+      if (rule.kind === 'operate' && !administers && !forwards) throw visitor.denied('administer')
+      if (rule.kind === 'forward' && !forwards) throw visitor.denied('forward')
+      if (rule.kind === 'work' && !mayWorkFor(scheduler))
+        throw visitor.denied(`work for scheduler ${JSON.stringify(scheduler)}`)
+      // A worker reports the results of every caller, and a server that forwards says whose actions they are.
+      const speaksForOthers = rule.kind === 'work' || rule.kind === 'forward'
+      if (speaksForOthers && !this.#scopes.isTrusted(identity))
+        throw visitor.denied(`${rule.kind}, because it has a scope (security.scopes)`)
     })
-    if (rule.kind === 'work') this.#audit?.record(about)
+    if (rule.kind === 'work' || rule.kind === 'forward') this.#audit?.record(about)
     return visitor
   }
 

@@ -11,7 +11,9 @@ export type MethodRule =
   | { readonly kind: 'open' }
   /** To be a worker of the server's scheduler. */
   | { readonly kind: 'work' }
-  /** To administer an instance, like the pages for operators. */
+  /** To be a server that hands in actions for its own callers. The service asks again for each instance. */
+  | { readonly kind: 'forward' }
+  /** To show the queue: such a server, or whoever administers an instance, like the pages for operators. */
   | { readonly kind: 'operate' }
   | InstanceRule
 
@@ -110,6 +112,7 @@ export const methodRules: ReadonlyMap<string, MethodRule> = new Map<string, Meth
   ],
   ['/remexec.worker.v1.WorkerApi/Connect', { kind: 'work' }],
   ['/remexec.scheduler.v1.SchedulerState/GetState', { kind: 'operate' }],
+  ['/remexec.scheduler.v1.Scheduling/Join', { kind: 'forward' }],
   ['/grpc.health.v1.Health/Check', OPEN],
   ['/grpc.health.v1.Health/List', OPEN],
   ['/grpc.health.v1.Health/Watch', OPEN],

@@ -3,7 +3,7 @@ import { codec } from '../../src/proto/codec.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
 import type { OperationState, Stage } from '../../src/scheduler/request.js'
-import { Watch } from '../../src/scheduler/simple/watch.js'
+import { Watch } from '../../src/scheduler/watch.js'
 
 const response = codec('build.bazel.remote.execution.v2.ExecuteResponse').decode(Buffer.alloc(0))
 const actionDigest = Digest.of(Buffer.from('action'), digestFunctions.SHA256)

@@ -6,7 +6,17 @@ import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { collect, type TestClient } from '../server/client.js'
 import { bearer, startGuarded } from './server.js'
 
-const PERMISSIONS = ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute', 'push', 'work', 'administer'] as const
+const PERMISSIONS = [
+  'read_cas',
+  'write_cas',
+  'read_ac',
+  'write_ac',
+  'execute',
+  'push',
+  'work',
+  'forward',
+  'administer',
+] as const
 type Permission = (typeof PERMISSIONS)[number]
 
 const hash = '0'.repeat(digestFunctions.SHA256.hexLength)
@@ -91,7 +101,12 @@ const expected: Readonly<Record<string, Row>> = {
     needs: PUBLISH,
     request: (projectId) => ({ projectId, orderedBuildEvent: ordered() }),
   },
-  'remexec.scheduler.v1.SchedulerState/GetState': { needs: ['administer'], request: () => ({}), isOfProcess: true },
+  'remexec.scheduler.v1.SchedulerState/GetState': {
+    needs: ['forward', 'administer'],
+    request: () => ({}),
+    isOfProcess: true,
+  },
+  'remexec.scheduler.v1.Scheduling/Join': { needs: ['forward'], request: () => ({}), isOfProcess: true },
   'remexec.worker.v1.WorkerApi/Connect': { needs: ['work'], request: () => ({}), isOfProcess: true },
   'grpc.health.v1.Health/Check': open,
   'grpc.health.v1.Health/List': open,
@@ -164,8 +179,9 @@ const checkMethod = async (t: Test, client: TestClient, path: string, row: Row):
     const found = await ask(bearer(token(permission)))
     const isAllowed = needs === 'open' || needs.includes(permission)
     if (isAllowed) t.notOk(isRefusal(found), `${permission} may: ${found.code} ${found.message}`)
-    // A caller that may only work may do nothing in an instance: it gets the error of a missing one.
-    else if (permission === 'work' && !isOfProcess) t.match(found.code, /INVALID_ARGUMENT|NOT_FOUND/, permission)
+    // A caller that may only work, or forward, may do nothing in an instance: it gets the error of a missing one.
+    else if ((permission === 'work' || permission === 'forward') && !isOfProcess)
+      t.match(found.code, /INVALID_ARGUMENT|NOT_FOUND/, permission)
     else t.equal(found.code, 'PERMISSION_DENIED', permission)
   }
   const [nobody, stranger] = [await ask(new Metadata()), await ask(bearer('unknown'))]

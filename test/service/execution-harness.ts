@@ -19,6 +19,7 @@ import type { ExecutionInstance } from '../../src/service/execution/instance.js'
 import { type ResultStores, StoredResults } from '../../src/service/execution/results.js'
 import { executionService } from '../../src/service/execution/service.js'
 import { operationsService } from '../../src/service/operations/service.js'
+import { schedulingService } from '../../src/service/scheduling/service.js'
 import { workerApiService } from '../../src/service/worker-api/service.js'
 import { ACKNOWLEDGE_WITHIN_MS } from '../../src/service/worker-api/stream-link.js'
 import type { Store } from '../../src/store/contract/store.js'
@@ -197,6 +198,8 @@ export interface ExecutionServeOptions {
   /** Names of instances that share one scheduler. Each except '' has its own stores. */
   readonly instances?: readonly string[]
   readonly instance?: Partial<ServedInstance>
+  /** Whether other servers may hand in actions (`remexec.scheduler.v1.Scheduling`). */
+  readonly takesFronts?: boolean
   /** Creates a scheduler in front of the one that queues. */
   readonly before?: (host: SchedulerHost) => Scheduler
 }
@@ -248,6 +251,7 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
       operationsService(execution),
       workerApiService({ scheduler: host, clock }),
       actionCacheService({ instances: ac, maxResponseBytes: 4 * MIB }),
+      ...(options.takesFronts === true ? [schedulingService({ instances, clock })] : []),
     ],
     records,
     log,

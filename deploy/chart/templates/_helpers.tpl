@@ -187,7 +187,7 @@ spec:
 {{- else if eq .part "scheduler" }}
 {{- /* Servers forward executions of callers that they have identified, and ask for the queue that their pages show; only they reach that port (NetworkPolicy). */ -}}
 {{- $rules = list
-  (dict "anonymous" true "may" (list "execute" "administer"))
+  (dict "anonymous" true "may" (list "execute" "forward"))
   (dict "by" $byToken "groups" (list "fleet") "may" (list "work")) }}
 {{- end }}
 {{- $security := dict "identity" $identity "access" $rules }}

@@ -1005,6 +1005,10 @@ export interface GrpcSchedulerOptions {
    * Connections to it.
    */
   readonly connections_per_endpoint: number
+  /**
+   * Seconds that operations wait for a scheduler that cannot be reached, while it restarts for instance, before they and new actions end with UNAVAILABLE. Needs a server of this release there that grants this one `forward`; with another, operations end when its connection is lost for 3 s.
+   */
+  readonly scheduler_wait_s: number
 }
 
 /**
@@ -2055,9 +2059,11 @@ export interface CertificateIdentity {
 
 export interface AccessRule {
   /**
-   * The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.
+   * The permissions: read and write blobs and results, execute actions, be a worker, be a server that hands in the actions of its own callers (`forward`: who has it speaks for all callers of these instances), see and list the work of others.
    */
-  readonly may: readonly ('read_cas' | 'write_cas' | 'read_ac' | 'write_ac' | 'execute' | 'push' | 'work' | 'administer')[]
+  readonly may: readonly (
+    'read_cas' | 'write_cas' | 'read_ac' | 'write_ac' | 'execute' | 'push' | 'work' | 'forward' | 'administer'
+  )[]
   /**
    * The instances, as patterns: `*` stands for any text.
    */

@@ -1,6 +1,7 @@
 // Written by `npm run generate` from protos/. Do not edit.
 import type * as build_bazel_remote_execution_v2 from './build.bazel.remote.execution.v2.js'
 import type * as google_protobuf from './google.protobuf.js'
+import type * as google_rpc from './google.rpc.js'
 
 export interface KeptResponse {
   digest: build_bazel_remote_execution_v2.Digest | null
@@ -208,4 +209,196 @@ export interface FailedActionInput {
   attempts?: number | undefined
   endedMs?: number | undefined
   tookMs?: number | undefined
+}
+
+export interface FrontMessage {
+  hello: FrontHello | null
+  handIn: HandIn | null
+  attend: Attend | null
+  leave: Leave | null
+  /** Which one is set. */
+  readonly message: 'hello' | 'handIn' | 'attend' | 'leave' | undefined
+}
+
+export interface FrontMessageInput {
+  hello?: FrontHelloInput | null | undefined
+  handIn?: HandInInput | null | undefined
+  attend?: AttendInput | null | undefined
+  leave?: LeaveInput | null | undefined
+}
+
+export interface SchedulingMessage {
+  welcome: FrontWelcome | null
+  stillThere: StillThere | null
+  news: OperationNews | null
+  end: OperationEnd | null
+  notKnown: NotKnown | null
+  /** Which one is set. */
+  readonly message: 'welcome' | 'stillThere' | 'news' | 'end' | 'notKnown' | undefined
+}
+
+export interface SchedulingMessageInput {
+  welcome?: FrontWelcomeInput | null | undefined
+  stillThere?: StillThereInput | null | undefined
+  news?: OperationNewsInput | null | undefined
+  end?: OperationEndInput | null | undefined
+  notKnown?: NotKnownInput | null | undefined
+}
+
+export interface FrontHello {
+  protocolVersion: number
+}
+
+export interface FrontHelloInput {
+  protocolVersion?: number | undefined
+}
+
+export interface FrontWelcome {
+  stillThereIntervalMs: number
+}
+
+export interface FrontWelcomeInput {
+  stillThereIntervalMs?: number | undefined
+}
+
+export interface StillThere {
+}
+
+export interface StillThereInput {
+}
+
+export interface HandIn {
+  id: string
+  instanceName: string
+  actionDigest: build_bazel_remote_execution_v2.Digest | null
+  digestFunction: number
+  properties: build_bazel_remote_execution_v2.PlatformProperty[]
+  priority: number
+  doNotCache: boolean
+  skipCacheLookup: boolean
+  action: Buffer
+  workingDirectory: string
+  hasWorkingDirectory: boolean
+  metadata: Buffer
+  invocation: string
+  target: string
+  mnemonic: string
+  traceparent: string
+  tracestate: string
+  identity: string
+  hasIdentity: boolean
+  isAttended: boolean
+  past: OperationPast | null
+  scope: string
+}
+
+export interface HandInInput {
+  id?: string | undefined
+  instanceName?: string | undefined
+  actionDigest?: build_bazel_remote_execution_v2.DigestInput | null | undefined
+  digestFunction?: number | undefined
+  properties?: readonly build_bazel_remote_execution_v2.PlatformPropertyInput[] | undefined
+  priority?: number | undefined
+  doNotCache?: boolean | undefined
+  skipCacheLookup?: boolean | undefined
+  action?: Uint8Array | undefined
+  workingDirectory?: string | undefined
+  hasWorkingDirectory?: boolean | undefined
+  metadata?: Uint8Array | undefined
+  invocation?: string | undefined
+  target?: string | undefined
+  mnemonic?: string | undefined
+  traceparent?: string | undefined
+  tracestate?: string | undefined
+  identity?: string | undefined
+  hasIdentity?: boolean | undefined
+  isAttended?: boolean | undefined
+  past?: OperationPastInput | null | undefined
+  scope?: string | undefined
+}
+
+export interface OperationPast {
+  queuedForMs: number
+  attempts: number
+  failures: number
+  attemptId: string
+  workerId: string
+  attemptScope: string
+}
+
+export interface OperationPastInput {
+  queuedForMs?: number | undefined
+  attempts?: number | undefined
+  failures?: number | undefined
+  attemptId?: string | undefined
+  workerId?: string | undefined
+  attemptScope?: string | undefined
+}
+
+export interface Attend {
+  id: string
+  instanceName: string
+}
+
+export interface AttendInput {
+  id?: string | undefined
+  instanceName?: string | undefined
+}
+
+export interface Leave {
+  id: string
+}
+
+export interface LeaveInput {
+  id?: string | undefined
+}
+
+export interface OperationNews {
+  id: string
+  name: string
+  stage: number
+  past: OperationPast | null
+  joinedTraceparent: string
+  joinedTracestate: string
+  actionDigest: build_bazel_remote_execution_v2.Digest | null
+  digestFunction: number
+}
+
+export interface OperationNewsInput {
+  id?: string | undefined
+  name?: string | undefined
+  stage?: number | undefined
+  past?: OperationPastInput | null | undefined
+  joinedTraceparent?: string | undefined
+  joinedTracestate?: string | undefined
+  actionDigest?: build_bazel_remote_execution_v2.DigestInput | null | undefined
+  digestFunction?: number | undefined
+}
+
+export interface OperationEnd {
+  id: string
+  name: string
+  actionDigest: build_bazel_remote_execution_v2.Digest | null
+  digestFunction: number
+  executeResponse: build_bazel_remote_execution_v2.ExecuteResponse | null
+  error: google_rpc.Status | null
+  /** Which one is set. */
+  readonly outcome: 'executeResponse' | 'error' | undefined
+}
+
+export interface OperationEndInput {
+  id?: string | undefined
+  name?: string | undefined
+  actionDigest?: build_bazel_remote_execution_v2.DigestInput | null | undefined
+  digestFunction?: number | undefined
+  executeResponse?: build_bazel_remote_execution_v2.ExecuteResponseInput | null | undefined
+  error?: google_rpc.StatusInput | null | undefined
+}
+
+export interface NotKnown {
+  id: string
+}
+
+export interface NotKnownInput {
+  id?: string | undefined
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.js'
 import type { HealthProbe } from '../../base/health.js'
 import { counted, countText } from '../../base/quantities.js'
 import { StatusError } from '../../base/status-error.js'
+import type { Log } from '../../log/log.js'
 import { codec } from '../../proto/codec.js'
 import { REQUEST_METADATA } from '../../proto/request-metadata.js'
 import { instanceOfOperation, operationName, unknownOperation } from '../../reapi/operation-name.js'
@@ -9,6 +10,7 @@ import { connectionHealth } from '../../store/remote/connection-health.js'
 import type {
   ActionResults,
   ExecutionRequest,
+  HandedOperation,
   ListedOperation,
   OperationState,
   Outcome,
@@ -20,6 +22,7 @@ import { stateOf } from './operation-state.js'
 import type { OperationStream, RemoteExecution } from './remote-execution.js'
 import { RemoteQueue } from './remote-queue.js'
 import { toldBy } from './told-state.js'
+import { Way } from './way.js'
 
 export interface GrpcSchedulerOptions {
   /** The scheduler's name in the configuration. */
@@ -28,6 +31,9 @@ export interface GrpcSchedulerOptions {
   readonly results: ActionResults
   readonly clock: Clock
   readonly newId: () => string
+  readonly log: Log
+  /** How long operations and their clients wait for a scheduler that cannot be reached. */
+  readonly waitMs: number
 }
 
 /** Operations answered here are retained for 60 to 120 s, so that a client can reconnect; at most MAX_KEPT. */
@@ -39,9 +45,9 @@ const HEALTH_PATIENCE_MS = 5_000
 const STRUCT_NAME = 'GrpcScheduler'
 
 /**
- * Forwards to another server. Operation names contain the remote name, so the scheduler stores nothing about
- * them: clients can ask again after a restart. Only operations answered from an action cache, or rejected,
- * are stored here.
+ * Forwards to another server. If that is a server of this release, unfinished operations are held here and outlive its
+ * restart (`held-operations.ts`). To any other, actions are forwarded by Execute: their names contain the remote name, so
+ * nothing is stored about them. Operations answered from an action cache, or rejected, are stored here for a while.
  */
 export class GrpcScheduler implements Scheduler {
   readonly workers = undefined
@@ -52,6 +58,7 @@ export class GrpcScheduler implements Scheduler {
   /** Streams that `execute` opened. The first `watch` of the operation takes its stream. */
   readonly #begun = new Map<string, OperationStream>()
   readonly #answered = new Map<string, OperationState>()
+  readonly #way: Way
   readonly #stopped = new AbortController()
   readonly #stopForgetting: () => void
   #isDraining = false
@@ -69,6 +76,12 @@ export class GrpcScheduler implements Scheduler {
       ping: (signal: AbortSignal) => remote.ping(signal),
       failureOf: (thrown: unknown) => remote.failureOf(thrown),
     }
+    this.#way = new Way({
+      ...{ backend: remote.backend, clock, log: options.log, waitMs: options.waitMs },
+      open: (signal) => remote.join(signal),
+      failureOf: (thrown) => remote.failureOf(thrown),
+      nameOf: (instanceName, id) => this.nameOf(instanceName, id),
+    })
     this.elsewhere = new RemoteQueue({
       backend: remote.backend,
       clock,
@@ -90,15 +103,21 @@ export class GrpcScheduler implements Scheduler {
   /** The remote server checks the properties. */
   async checkPlatform(): Promise<void> {}
 
-  async execute(request: ExecutionRequest): Promise<string> {
+  nameOf(instanceName: string, id: string): string {
+    return operationName(instanceName, `${encodeURIComponent(this.#options.name)}/${id}`)
+  }
+
+  async execute(request: ExecutionRequest, handed?: HandedOperation): Promise<string> {
     const { remote, results } = this.#options
     const { instanceName, refusal, doNotCache, skipCacheLookup, actionDigest, priority, metadata } = request
-    if (request.scope !== undefined) return this.#answer(request, { error: UNSCOPED })
     if (refusal !== undefined) return this.#answer(request, { error: refusal })
     const found = doNotCache || skipCacheLookup ? undefined : await results.find(request)
     if (found !== undefined)
       return this.#answer(request, { response: { ...NO_RESPONSE, cachedResult: true, result: found } })
     if (this.#isDraining) throw new StatusError('UNAVAILABLE', 'the server is shutting down and takes no actions')
+    const held = await this.#way.held()
+    if (held !== undefined) return held.begin(handed?.id ?? this.#options.newId(), request, handed?.past)
+    if (request.scope !== undefined) return this.#answer(request, { error: UNSCOPED })
     const message = {
       instanceName,
       skipCacheLookup,
@@ -123,6 +142,13 @@ export class GrpcScheduler implements Scheduler {
       yield answered
       return
     }
+    if (!isRemote(name)) {
+      const held = await this.#way.held()
+      if (held === undefined) throw unknownOperation(name)
+      yield* held.watch(name, AbortSignal.any([signal, this.#stopped.signal]))
+      if (this.#stopped.signal.aborted) throw new StatusError('UNAVAILABLE', 'the scheduler has stopped')
+      return
+    }
     const { remote } = this.#options
     const begun = this.#begun.get(name)
     this.#begun.delete(name)
@@ -135,7 +161,9 @@ export class GrpcScheduler implements Scheduler {
   async get(name: string): Promise<OperationState | undefined> {
     const answered = this.#answered.get(name)
     if (answered !== undefined) return answered
-    const operation = await this.#options.remote.get(remoteNameOf(name))
+    const remoteName = await this.#remoteNameOf(name)
+    if (remoteName === undefined) return this.#way.operations.stateOf(name)
+    const operation = await this.#options.remote.get(remoteName)
     return operation && stateOf(operation, { name, instanceName: instanceOfOperation(name) })
   }
 
@@ -146,7 +174,7 @@ export class GrpcScheduler implements Scheduler {
       const { operations, nextPageToken } = await this.#options.remote.list(asked, token)
       for (const [index, operation] of operations.entries()) {
         if (index < skip) continue
-        const name = this.#nameOf(instanceName, operation.name)
+        const name = this.#shownName(instanceName, operation.name)
         yield { state: stateOf(operation, { name, instanceName }), cursor: `${index + 1}:${token}` }
       }
       token = nextPageToken
@@ -155,11 +183,17 @@ export class GrpcScheduler implements Scheduler {
   }
 
   async cancel(name: string): Promise<boolean> {
-    return this.#answered.has(name) || this.#options.remote.cancel(remoteNameOf(name))
+    if (this.#answered.has(name)) return true
+    const remoteName = await this.#remoteNameOf(name)
+    const isKnown = remoteName !== undefined && (await this.#options.remote.cancel(remoteName))
+    // The scheduler may be away, or not have it yet.
+    return this.#way.operations.end(name, new StatusError('CANCELLED', `${name} was cancelled`)) || isKnown
   }
 
   async delete(name: string): Promise<boolean> {
-    return this.#answered.delete(name) || this.#options.remote.delete(remoteNameOf(name))
+    if (this.#answered.delete(name)) return true
+    const remoteName = await this.#remoteNameOf(name)
+    return remoteName !== undefined && this.#options.remote.delete(remoteName)
   }
 
   drain(): void {
@@ -172,11 +206,12 @@ export class GrpcScheduler implements Scheduler {
   close(): void {
     this.#stopForgetting()
     this.#stopped.abort()
+    this.#way.close()
     this.#options.remote.close()
   }
 
   #answer({ instanceName, actionDigest }: ExecutionRequest, outcome: Outcome): string {
-    const name = operationName(instanceName, `${encodeURIComponent(this.#options.name)}/${this.#options.newId()}`)
+    const name = this.nameOf(instanceName, this.#options.newId())
     this.#answered.set(name, { name, instanceName, actionDigest, stage: 'COMPLETED', outcome })
     for (const oldest of this.#answered.keys()) {
       if (this.#answered.size <= MAX_KEPT) break
@@ -186,8 +221,21 @@ export class GrpcScheduler implements Scheduler {
   }
 
   #nameOf(instanceName: string, remoteName: string): string {
-    const id = Buffer.from(remoteName).toString('base64url')
-    return operationName(instanceName, `${encodeURIComponent(this.#options.name)}/${REMOTE}${id}`)
+    return this.nameOf(instanceName, `${REMOTE}${Buffer.from(remoteName).toString('base64url')}`)
+  }
+
+  /** Operations of servers that hand in have the same id there. */
+  #shownName(instanceName: string, remoteName: string): string {
+    if (!this.#way.isJoined) return this.#nameOf(instanceName, remoteName)
+    return this.nameOf(instanceName, remoteName.slice(remoteName.lastIndexOf('/') + 1))
+  }
+
+  /** Undefined if the scheduler has not told it yet. */
+  async #remoteNameOf(name: string): Promise<string | undefined> {
+    if (isRemote(name)) return remoteNameOf(name)
+    const held = await this.#way.held()
+    if (held === undefined) throw unknownOperation(name)
+    return held.askedName(name)
   }
 }
 
@@ -209,9 +257,10 @@ const UNSCOPED = new StatusError(
 /** Marks the ids of remote operations; operations stored here have ids without it. */
 const REMOTE = '~'
 
+const isRemote = (name: string): boolean => name.slice(name.lastIndexOf('/') + 1).startsWith(REMOTE)
+
 const remoteNameOf = (name: string): string => {
   const id = name.slice(name.lastIndexOf('/') + 1)
-  if (!id.startsWith(REMOTE)) throw unknownOperation(name)
   return Buffer.from(id.slice(REMOTE.length), 'base64url').toString()
 }
 

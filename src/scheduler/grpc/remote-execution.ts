@@ -8,6 +8,7 @@ import { cancellation, internalCall, whenAborted } from '../../rpc/call.js'
 import type { Channel } from '../../store/kinds/grpc/channels.js'
 import { grpcFailure } from '../../store/kinds/grpc/failure.js'
 import type { Requests } from '../../store/remote/requests.js'
+import type { SchedulingStream } from './session.js'
 
 export type Operation = Output<'google.longrunning.Operation'>
 
@@ -108,6 +109,11 @@ export class RemoteExecution {
     return parts
   }
 
+  /** The stream by which operations are handed in (`scheduling.proto`). */
+  join(signal: AbortSignal): Promise<SchedulingStream> {
+    return this.#channel().duplex({ method: METHODS.join, headers: NO_HEADERS, signal })
+  }
+
   async ping(signal: AbortSignal): Promise<void> {
     await this.#channel().unary(
       { instanceName: '' },
@@ -192,6 +198,7 @@ const OPERATIONS = 'google.longrunning.Operations'
 
 const METHODS = {
   getState: methodOf('remexec.scheduler.v1.SchedulerState', 'GetState'),
+  join: methodOf('remexec.scheduler.v1.Scheduling', 'Join'),
   execute: methodOf(`${REAPI}.Execution`, 'Execute'),
   waitExecution: methodOf(`${REAPI}.Execution`, 'WaitExecution'),
   getCapabilities: methodOf(`${REAPI}.Capabilities`, 'GetCapabilities'),

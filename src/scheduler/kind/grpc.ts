@@ -14,7 +14,13 @@ import type { SchedulerKind } from '../kind.js'
  */
 export const grpc: SchedulerKind<GrpcSchedulerOptions> = {
   build: async (
-    { endpoint, retry, max_concurrent_requests: maxConcurrent, connections_per_endpoint: count },
+    {
+      endpoint,
+      retry,
+      max_concurrent_requests: maxConcurrent,
+      connections_per_endpoint: count,
+      scheduler_wait_s: waitS,
+    },
     context,
   ) => {
     const { name, results, clock, log, resources, newId } = context
@@ -27,7 +33,7 @@ export const grpc: SchedulerKind<GrpcSchedulerOptions> = {
     const failureOf = (thrown: unknown) => executionFailure(backend, thrown)
     const requests = new Requests({ backend, retry, maxConcurrent, timeoutMs: CALL_MS, failureOf, isLost: isLostCall })
     const remote = new RemoteExecution({ backend, channels, requests, failureOf })
-    const scheduler = new GrpcScheduler({ name, remote, results, clock, newId })
+    const scheduler = new GrpcScheduler({ ...{ name, remote, results, clock, log, newId }, waitMs: waitS * 1000 })
     context.watch(scheduler.probe)
     return scheduler
   },

@@ -27,6 +27,7 @@ import type {
   WorkerPool,
   WorkerSession,
 } from '../scheduler.js'
+import { Watch, Watches } from '../watch.js'
 import { actionFields, isFault } from './action-line.js'
 import { FailedActions } from './failed-actions.js'
 import { WorkerLinks } from './links.js'
@@ -36,7 +37,6 @@ import { overview } from './overview.js'
 import { PrintedOutputs } from './printed-outputs.js'
 import type { SimpleSettings } from './settings.js'
 import type { Command, EndedExecution } from './state/state.js'
-import { Watch, Watches } from './watch.js'
 
 const TICK_MS = 250
 /** A tick that is later than this tells that the process was held up, on a machine without a free processor or by a collection. */
@@ -146,14 +146,19 @@ export class SchedulerHost implements Scheduler, WorkerPool {
 
   async execute(request: ExecutionRequest, handed?: HandedOperation): Promise<string> {
     const { instanceName, actionDigest, refusal, doNotCache, skipCacheLookup } = request
-    const id = `${encodeURIComponent(this.#options.name)}/${handed?.id ?? this.#options.newId()}`
-    const name = operationName(instanceName, id)
+    const name = this.nameOf(instanceName, handed?.id ?? this.#options.newId())
     if (handed !== undefined && this.#machine.has(name)) return name
     this.#apply(this.#machine.open(this.#nowMs, name, instanceName, actionDigest))
     if (refusal !== undefined) this.#complete(name, { error: refusal })
-    else if (doNotCache || skipCacheLookup) this.#enqueue(name, request, handed?.past)
+    // A worker that has the attempt may come at any moment.
+    else if (doNotCache || skipCacheLookup || handed?.past?.running !== undefined)
+      this.#enqueue(name, request, handed?.past)
     else inBackground(this.#lookUp(name, request, handed?.past), this.#options.log, 'the lookup of an action result')
     return name
+  }
+
+  nameOf(instanceName: string, id: string): string {
+    return operationName(instanceName, `${encodeURIComponent(this.#options.name)}/${id}`)
   }
 
   async *watch(name: string, signal: AbortSignal): AsyncGenerator<OperationState> {

@@ -23,9 +23,9 @@ import { Operations, stateOf } from './state/operations.js'
 import { requirementOf } from './state/requirement.js'
 import { SharedRuns } from './state/shared-runs.js'
 import { type Command, Execution, type Operation, type ToRun } from './state/state.js'
+import { TakeOver } from './take-over.js'
 import { Dispatch } from './workers/dispatch.js'
 import { waitingThere } from './workers/pool.js'
-import { TakeOver } from './take-over.js'
 import { type Past, Workers } from './workers/workers.js'
 
 const QUEUE_FULL_RETRY_MS = 1_000
@@ -70,7 +70,9 @@ export class SimpleScheduler {
       () => this.#workers.all,
       (worker, error) => this.#workers.evict(worker, error),
     )
-    this.#workers = new Workers(this.#context, this.#dispatch, (worker, brought) => this.#takeOver.adopt(worker, brought))
+    this.#workers = new Workers(this.#context, this.#dispatch, (worker, brought) =>
+      this.#takeOver.adopt(worker, brought),
+    )
     this.#takeOver = new TakeOver(this.#context, this.#operations, this.#dispatch, this.#workers, {
       run: (operation, toRun) => this.#run(operation, toRun, { find: (created) => this.#inFlight.ofScope(created) }),
     })
@@ -329,7 +331,11 @@ export class SimpleScheduler {
   }
 
   /** The run for an operation: one that it may join, or a new one, if `check` lets it in. */
-  #run(operation: Operation, toRun: ToRun, { find, check = () => {} }: HowToRun): { execution: Execution; isNew: boolean } {
+  #run(
+    operation: Operation,
+    toRun: ToRun,
+    { find, check = () => {} }: HowToRun,
+  ): { execution: Execution; isNew: boolean } {
     const { nowMs } = this.#context
     const created = new Execution(operation, toRun, { sequence: ++this.#sequence, nowMs })
     const shared = find(created)

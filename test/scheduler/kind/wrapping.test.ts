@@ -73,6 +73,7 @@ t.test('property_modifier: checks and workers see the modified properties', asyn
         ...{ workers: host.workers, operator: host.operator, drain: () => {}, idle: async () => {}, close: () => {} },
         checkPlatform: (properties) => modifier.then((one) => one.checkPlatform(properties)),
         execute: (request) => modifier.then((one) => one.execute(request)),
+        nameOf: (instance, id) => host.nameOf(instance, id),
         watch: (name, signal) => host.watch(name, signal),
         get: (name) => host.get(name),
         operations: (instance, after) => host.operations(instance, after),

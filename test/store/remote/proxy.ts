@@ -7,10 +7,12 @@ import { portOf, type Scope } from './backend.js'
 
 export class TcpProxy {
   readonly port: number
+  readonly #backend: { port: number }
   readonly #sockets: Set<Socket>
   readonly #faults: Faults
 
   static async start(t: Scope, port: number): Promise<TcpProxy> {
+    const to = { port }
     const sockets = new Set<Socket>()
     const faults: Faults = {
       refuses: false,
@@ -27,7 +29,7 @@ export class TcpProxy {
         client.resetAndDestroy()
         return
       }
-      const backend = connect({ port, host: '127.0.0.1' })
+      const backend = connect({ port: to.port, host: '127.0.0.1' })
       for (const socket of [client, backend]) {
         sockets.add(socket)
         socket
@@ -49,7 +51,7 @@ export class TcpProxy {
       backend.pipe(passing(faults, () => cut(sockets))).pipe(client)
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
-    const proxy = new TcpProxy(portOf(server.address()), sockets, faults)
+    const proxy = new TcpProxy(portOf(server.address()), to, sockets, faults)
     t.teardown(() => {
       cut(sockets)
       server.close()
@@ -57,8 +59,9 @@ export class TcpProxy {
     return proxy
   }
 
-  private constructor(port: number, sockets: Set<Socket>, faults: Faults) {
+  private constructor(port: number, backend: { port: number }, sockets: Set<Socket>, faults: Faults) {
     this.port = port
+    this.#backend = backend
     this.#sockets = sockets
     this.#faults = faults
   }
@@ -66,6 +69,11 @@ export class TcpProxy {
   /** How many connections there are, both sides counted as one. */
   get connections(): number {
     return this.#sockets.size / 2
+  }
+
+  /** Where new connections go. */
+  set backendPort(port: number) {
+    this.#backend.port = port
   }
 
   /** Ends all connections now. */

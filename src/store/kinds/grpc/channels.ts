@@ -1,5 +1,6 @@
 import {
   Client,
+  type ClientDuplexStream,
   type ClientReadableStream,
   type ClientWritableStream,
   credentials,
@@ -113,6 +114,22 @@ export class Channel {
     stream.once('status', giveBack)
     untilEnded(stream, signal)
     return { stream, answer }
+  }
+
+  /** Messages in both directions. `signal` ends only the wait for a connection: destroy the stream to cancel the call. */
+  async duplex({ method, headers, signal }: Outgoing): Promise<ClientDuplexStream<Message, unknown>> {
+    const { client, giveBack } = await this.#open(signal)
+    const stream = client.makeBidiStreamRequest(
+      method.path,
+      (message: Message) => encoded(message, method),
+      (bytes) => method.response.decode(bytes),
+      metadataOf(headers),
+    )
+    // Who destroys it before listening would end the process.
+    stream.on('error', () => {})
+    stream.once('status', giveBack)
+    stream.once('close', () => stream.cancel())
+    return stream
   }
 
   /** Takes a slot and waits for a pending connection. If the connection is lost, grpc-js fails the call at once. */

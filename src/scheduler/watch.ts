@@ -1,7 +1,7 @@
-import { whenAborted } from '../../base/cancellation.js'
-import type { StatusError } from '../../base/status-error.js'
-import { guardedTimeout } from '../../base/timers.js'
-import type { OperationState } from '../request.js'
+import { whenAborted } from '../base/cancellation.js'
+import type { StatusError } from '../base/status-error.js'
+import { guardedTimeout } from '../base/timers.js'
+import type { OperationState } from './request.js'
 
 /** A state that is replaced within this time is not sent: watchers of a short action see only its end. */
 const LASTS_MS = 20
@@ -15,7 +15,8 @@ export class Watch {
   #wake: () => void = () => {}
   #timer: NodeJS.Timeout | undefined
 
-  constructor(now: OperationState) {
+  /** `now`: undefined if nothing is known of the operation yet. */
+  constructor(now: OperationState | undefined) {
     this.#latest = now
   }
 

@@ -1,0 +1,224 @@
+import type { Clock } from '../../base/clock.js'
+import { StatusError } from '../../base/status-error.js'
+import { retryInfo } from '../../proto/error-details.js'
+import type { FrontMessageInput, SchedulingMessage } from '../../proto/generated/remexec.scheduler.v1.js'
+import { instanceOfOperation, unknownOperation } from '../../reapi/operation-name.js'
+import { handInOf, stateOfEnd, stateOfNews } from '../handing-in.js'
+import type { ExecutionRequest, OperationPast, OperationState } from '../scheduler.js'
+import { Watch } from '../watch.js'
+
+export interface HeldOptions {
+  readonly clock: Clock
+  /** Sends to the scheduler. Resolves when there is room for more. */
+  readonly send: (message: FrontMessageInput) => Promise<void>
+  readonly nameOf: (instanceName: string, id: string) => string
+}
+
+interface Held {
+  readonly id: string
+  readonly name: string
+  readonly instanceName: string
+  /** Undefined for an operation that another process handed in, and a client asks for. */
+  readonly request: ExecutionRequest | undefined
+  readonly watches: Set<Watch>
+  /** The newest of it; undefined until the scheduler has told something. */
+  state: OperationState | undefined
+  /** Its name at the scheduler. */
+  remoteName: string | undefined
+  /** When the last client left. */
+  leftMs: number
+  /** The session that knows of it. */
+  session: number
+  /** Whether the scheduler believes that a client waits. */
+  isAttended: boolean
+}
+
+/** An operation without clients is held for so long: they may come back, also to another scheduler process. */
+const LEFT_FOR_MS = 60_000
+const MAX_HELD = 100_000
+/** How long the scheduler may take to tell of an operation that another server handed in. */
+const ASK_MS = 10_000
+const FULL_RETRY_MS = 1_000
+
+/**
+ * The unfinished operations of this server's clients. The scheduler may restart: what it does not know any more is handed in
+ * again, with what it told of it last. So clients notice nothing but a pause.
+ */
+export class HeldOperations {
+  readonly #options: HeldOptions
+  readonly #byId = new Map<string, Held>()
+  #session = 0
+  #handingIn: Promise<void> = Promise.resolve()
+  readonly #stopForgetting: () => void
+
+  constructor(options: HeldOptions) {
+    this.#options = options
+    const { clock } = options
+    this.#stopForgetting = clock.every(LEFT_FOR_MS / 4, () => {
+      for (const held of this.#byId.values()) {
+        if (held.watches.size > 0 || clock.now() - held.leftMs < LEFT_FOR_MS) continue
+        this.#byId.delete(held.id)
+        this.#leave(held)
+      }
+    })
+  }
+
+  get size(): number {
+    return this.#byId.size
+  }
+
+  /** RESOURCE_EXHAUSTED if too many are unfinished. */
+  begin(id: string, request: ExecutionRequest, past?: OperationPast): string {
+    if (this.#byId.size >= MAX_HELD) {
+      const message = `${MAX_HELD} operations of this server are unfinished, that is the most`
+      throw new StatusError('RESOURCE_EXHAUSTED', message, { details: [retryInfo(FULL_RETRY_MS)] })
+    }
+    const { instanceName, actionDigest } = request
+    const name = this.#options.nameOf(instanceName, id)
+    if (this.#byId.has(id)) return name
+    const state = { name, instanceName, actionDigest, stage: 'QUEUED', outcome: undefined, past } as const
+    this.#add({ id, name, instanceName, request, state })
+    return name
+  }
+
+  async *watch(name: string, signal: AbortSignal): AsyncGenerator<OperationState> {
+    const instanceName = instanceOfOperation(name)
+    const id = idOf(name)
+    const held = this.#byId.get(id) ?? this.#add({ id, name, instanceName, request: undefined, state: undefined })
+    const watch = new Watch(held.state)
+    held.watches.add(watch)
+    this.#attend(held)
+    try {
+      yield* watch.states(signal)
+    } finally {
+      held.watches.delete(watch)
+      if (held.watches.size === 0) this.#left(held)
+    }
+  }
+
+  /** The name at the scheduler; undefined if that has not told it yet. Asks for an operation that is not held, and rejects with
+   * NOT_FOUND if there is none.
+   */
+  async askedName(name: string): Promise<string | undefined> {
+    const held = this.#byId.get(idOf(name))
+    if (held !== undefined) return held.remoteName
+    for await (const _ of this.watch(name, AbortSignal.timeout(ASK_MS))) return this.#byId.get(idOf(name))?.remoteName
+    return undefined
+  }
+
+  /** The newest state, without asking. */
+  stateOf(name: string): OperationState | undefined {
+    return this.#byId.get(idOf(name))?.state
+  }
+
+  /** The scheduler is there, and may be another process than before. */
+  joined(): void {
+    this.#session += 1
+    const session = this.#session
+    // After those of an earlier session have noticed that it is over.
+    this.#handingIn = this.#handingIn.then(() => this.#handInAll(session))
+  }
+
+  heard({ news, end, notKnown }: SchedulingMessage): void {
+    if (news !== null) {
+      const held = this.#byId.get(news.id)
+      if (held === undefined) return
+      held.remoteName = news.name
+      this.#publish(held, stateOfNews(news, { ...held, nowMs: this.#options.clock.now() }))
+    } else if (end !== null) {
+      const held = this.#byId.get(end.id)
+      if (held !== undefined) this.#end(held, stateOfEnd(end, held))
+    } else if (notKnown !== null) {
+      const held = this.#byId.get(notKnown.id)
+      if (held !== undefined) this.#unknown(held)
+    }
+  }
+
+  /** Ends all operations with this error, as their clients see it. */
+  fail(error: StatusError): void {
+    for (const held of this.#byId.values()) for (const watch of held.watches) watch.fail(error)
+    this.#byId.clear()
+  }
+
+  /** Ends one operation here; false if it is not held. */
+  end(name: string, error: StatusError): boolean {
+    const held = this.#byId.get(idOf(name))
+    if (held?.state === undefined) return false
+    const { instanceName, state } = held
+    this.#end(held, { name, instanceName, actionDigest: state.actionDigest, stage: 'COMPLETED', outcome: { error } })
+    return true
+  }
+
+  close(): void {
+    this.#stopForgetting()
+  }
+
+  #add(parts: Pick<Held, 'id' | 'name' | 'instanceName' | 'request' | 'state'>): Held {
+    const leftMs = this.#options.clock.now()
+    const held: Held = { ...parts, watches: new Set(), remoteName: undefined, leftMs, session: 0, isAttended: false }
+    this.#byId.set(held.id, held)
+    // Its client is about to wait for it.
+    if (held.request !== undefined) void this.#tell(held, this.#session, true)
+    return held
+  }
+
+  #attend(held: Held): void {
+    if (held.isAttended) return
+    held.isAttended = true
+    held.session = this.#session
+    void this.#options.send({ attend: { id: held.id, instanceName: held.instanceName } })
+  }
+
+  #leave(held: Held): void {
+    if (!held.isAttended) return
+    held.isAttended = false
+    void this.#options.send({ leave: { id: held.id } })
+  }
+
+  #left(held: Held): void {
+    held.leftMs = this.#options.clock.now()
+    if (this.#byId.get(held.id) !== held) return
+    this.#leave(held)
+    if (held.request === undefined) this.#byId.delete(held.id)
+  }
+
+  async #handInAll(session: number): Promise<void> {
+    // Those that clients begin meanwhile are told by themselves.
+    for (const held of [...this.#byId.values()]) {
+      if (session !== this.#session) return
+      if (held.session !== session && this.#byId.get(held.id) === held) await this.#tell(held, session)
+    }
+  }
+
+  #tell(held: Held, session: number, isAttended = held.watches.size > 0): Promise<void> {
+    const { clock, send } = this.#options
+    const { id, request, instanceName, state } = held
+    held.session = session
+    held.isAttended = isAttended
+    if (request === undefined) return send({ attend: { id, instanceName } })
+    const told = { isAttended, nowMs: clock.now() }
+    return send({ handIn: handInOf({ id, past: state?.past }, request, told) })
+  }
+
+  #publish(held: Held, state: OperationState): void {
+    held.state = state
+    for (const watch of held.watches) watch.publish(state)
+  }
+
+  #end(held: Held, state: OperationState): void {
+    this.#byId.delete(held.id)
+    this.#publish(held, state)
+  }
+
+  /** The scheduler forgot an operation that it had, or it never had the one that a client asks for. */
+  #unknown(held: Held): void {
+    if (held.request !== undefined) {
+      void this.#tell(held, this.#session)
+      return
+    }
+    this.#byId.delete(held.id)
+    for (const watch of held.watches) watch.fail(unknownOperation(held.name))
+  }
+}
+
+const idOf = (name: string): string => name.slice(name.lastIndexOf('/') + 1)

@@ -1,0 +1,158 @@
+import type { Readable } from 'node:stream'
+import type { Clock } from '../../base/clock.js'
+import { isStatus, type StatusError } from '../../base/status-error.js'
+import { guardedTimeout } from '../../base/timers.js'
+import type { Log } from '../../log/log.js'
+import type { FrontMessageInput, SchedulingMessage } from '../../proto/generated/remexec.scheduler.v1.js'
+import { Room } from '../../work/room.js'
+
+/** The messages of the scheduler, and those for it. */
+export interface SchedulingStream extends Readable {
+  readonly writableNeedDrain?: boolean
+  write(message: FrontMessageInput): boolean
+}
+
+export interface SessionOptions {
+  /** The server's name in messages. */
+  readonly backend: string
+  /** Opens the stream. Rejects, or the stream fails, if the server cannot be reached. */
+  readonly open: (signal: AbortSignal) => Promise<SchedulingStream>
+  readonly failureOf: (thrown: unknown) => StatusError
+  readonly clock: Clock
+  readonly log: Log
+  /** The scheduler is there, perhaps another process than before: hand in what is unfinished. */
+  readonly onJoined: () => void
+  /** From now on it cannot be reached, or does not speak this protocol. */
+  readonly onApart: (why: Apart) => void
+  readonly onMessage: (message: SchedulingMessage) => void
+  /** 0 to 1; spreads the reconnections of many servers. */
+  readonly random?: () => number
+}
+
+export type Apart =
+  | { readonly kind: 'away'; readonly error: StatusError }
+  /** Another program, an older release, or one that does not let this server forward. */
+  | { readonly kind: 'foreign'; readonly error: StatusError }
+
+const PROTOCOL_VERSION = 1
+const FIRST_BACKOFF_MS = 50
+const MAX_BACKOFF_MS = 1_000
+/** A server that does not speak the protocol may be replaced by one that does. */
+const FOREIGN_MS = 60_000
+/** How long a connection attempt may take. */
+const WELCOME_MS = 10_000
+const SILENT_INTERVALS = 3
+
+/** The stream to the server with the scheduler, opened again after every loss. */
+export class SchedulerSession {
+  readonly #options: SessionOptions
+  #stream: SchedulingStream | undefined
+  #room: Room | undefined
+  #isJoined = false
+  #heardMs = 0
+  #failures = 0
+  #timer: NodeJS.Timeout | undefined
+  #stopWatching: (() => void) | undefined
+  #isClosed = false
+  /** Of the last trouble that was logged. */
+  #trouble = ''
+
+  constructor(options: SessionOptions) {
+    this.#options = options
+  }
+
+  get isJoined(): boolean {
+    return this.#isJoined
+  }
+
+  start(): void {
+    this.#connect().catch((error: unknown) => this.#lost(error))
+  }
+
+  /** Dropped without a connection: after the next one, everything unfinished is handed in again. Resolves with room for more. */
+  async send(message: FrontMessageInput): Promise<void> {
+    const stream = this.#stream
+    if (!this.#isJoined || stream === undefined || stream.destroyed) return
+    if (!stream.write(message)) await this.#room?.free()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    this.#leave()
+  }
+
+  async #connect(): Promise<void> {
+    const { open, clock } = this.#options
+    const attempt = new AbortController()
+    this.#timer = guardedTimeout(() => {
+      attempt.abort()
+      this.#stream?.destroy(new Error(`no welcome within ${WELCOME_MS / 1000} s`))
+    }, WELCOME_MS)
+    const stream = await open(attempt.signal)
+    if (this.#isClosed) {
+      stream.destroy()
+      return
+    }
+    this.#stream = stream
+    this.#room = new Room(stream)
+    stream.on('error', (error) => this.#end(stream, error))
+    stream.on('close', () => this.#end(stream, undefined))
+    stream.on('end', () => this.#end(stream, undefined))
+    stream.on('data', (message: SchedulingMessage) => {
+      this.#heardMs = clock.now()
+      if (message.welcome !== null) this.#joined(message.welcome.stillThereIntervalMs)
+      else if (this.#stream === stream) this.#options.onMessage(message)
+    })
+    stream.write({ hello: { protocolVersion: PROTOCOL_VERSION } })
+  }
+
+  #joined(intervalMs: number): void {
+    const { clock, log, backend, onJoined } = this.#options
+    clearTimeout(this.#timer)
+    this.#isJoined = true
+    this.#failures = 0
+    this.#trouble = ''
+    const limitMs = SILENT_INTERVALS * Math.max(intervalMs, 100)
+    this.#stopWatching = clock.every(Math.max(intervalMs, 100), () => {
+      if (clock.now() - this.#heardMs > limitMs) this.#stream?.destroy(new Error(`silent for ${limitMs / 1000} s`))
+    })
+    log.info('joined the scheduler', { address: backend })
+    onJoined()
+  }
+
+  #end(stream: SchedulingStream, error: Error | undefined): void {
+    if (this.#stream === stream) this.#lost(error ?? new Error('the stream ended'))
+  }
+
+  #lost(thrown: unknown): void {
+    const { failureOf, onApart, random = Math.random, log, backend } = this.#options
+    clearTimeout(this.#timer)
+    this.#leave()
+    if (this.#isClosed) return
+    const error = failureOf(thrown)
+    const isForeign = !PASSING.some((code) => isStatus(error, code))
+    const limitMs = isForeign ? FOREIGN_MS : Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures++)
+    const text = `${error.code} ${error.message}`
+    if (text !== this.#trouble && isForeign) log.warn(FOREIGN_TEXT, { address: backend, reason: error.message })
+    else if (text !== this.#trouble)
+      log.warn('no connection to the scheduler', { address: backend, reason: error.message })
+    this.#trouble = text
+    this.#timer = guardedTimeout(() => this.start(), Math.round(limitMs * (0.5 + random() / 2))).unref()
+    onApart({ kind: isForeign ? 'foreign' : 'away', error })
+  }
+
+  #leave(): void {
+    const stream = this.#stream
+    this.#stream = undefined
+    this.#isJoined = false
+    this.#stopWatching?.()
+    this.#stopWatching = undefined
+    stream?.destroy()
+  }
+}
+
+/** What a restart, or a connection that is lost, looks like. All else is an answer. */
+const PASSING = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'CANCELLED', 'ABORTED', 'INTERNAL', 'UNKNOWN'] as const
+const FOREIGN_TEXT =
+  'the scheduler takes actions by Execute only, so clients of this server lose theirs when it restarts: it is another program, an older release, or does not grant this server the permission `forward`'
