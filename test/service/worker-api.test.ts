@@ -99,7 +99,7 @@ t.test(
   async (t) => {
     const server = await serveExecution(t, { instances: ['', 'other'] })
     const built = await server.upload(buildAction())
-    const start = { attemptId: 'x-1', operationName: 'operations/main/x', actionDigest: wire(built.digest) }
+    const start = { attemptId: 'x-1', operationName: 'operations/main/x', actionDigest: wire(built.digest), scope: {} }
     const hello = { workerId: 'w-before', attemptIds: ['x-1'] }
     for (const [lie, code, reason] of [
       [{ operationName: 'no operation' }, 'INVALID_ARGUMENT', /attempts: operation_name "no operation" is not valid/],
