@@ -191,7 +191,8 @@ spec:
   (dict "by" $byToken "groups" (list "fleet") "may" (list "work")) }}
 {{- end }}
 {{- $security := dict "identity" $identity "access" $rules }}
-{{- if $values.auth.scopes }}
+{{- /* The scheduler hears of scopes from the servers. */ -}}
+{{- if and $values.auth.scopes (eq .part "server") }}
 {{- $_ := set $security "scopes" (dict "rules" $values.auth.scopes) }}
 {{- end }}
 {{- $text = replace "// chart: security" (printf "security: %s," (toJson $security)) $text }}

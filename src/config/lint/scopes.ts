@@ -1,5 +1,4 @@
 import { entryFor } from '../../base/catch-all.js'
-import { innermost } from '../innermost.js'
 import { templateFault } from '../value/scope-template.js'
 import { unprotected, writersIn } from '../who-writes.js'
 import type { LintContext, UncheckedConfig } from './context.js'
@@ -16,7 +15,6 @@ export const scopesOf = ({ security }: Pick<UncheckedConfig, 'security'>): reado
 /** Checks the rules of scopes, and parents of instances. */
 export const lintScopes = (context: LintContext): void => {
   lintRules(context)
-  lintElsewhere(context)
   lintWorkers(context)
   lintParents(context)
   lintWriters(context)
@@ -51,22 +49,6 @@ const lintRules = ({ config: { security }, findings, originOf }: LintContext): v
         at: 'key',
         expected: 'anonymous or the keys about who is known',
       })
-    }
-  }
-}
-
-/** Another server would take the actions of a branch for those of this server. */
-const lintElsewhere = ({ config, findings, originOf }: LintContext): void => {
-  if (scopesOf(config).length === 0) return
-  for (const { services } of config.servers) {
-    for (const [instance, execution] of services.execution) {
-      const scheduler = config.schedulers.get(execution.scheduler)
-      if (scheduler === undefined || innermost(scheduler) !== undefined) continue
-      findings.warning(
-        [...originOf(execution), 'scheduler'],
-        `callers with a scope cannot execute in instance ${JSON.stringify(instance)}: its actions run for another server, which does not learn of scopes`,
-        { expected: 'a scheduler of this process' },
-      )
     }
   }
 }

@@ -251,7 +251,7 @@ const NO_RESPONSE = codec('build.bazel.remote.execution.v2.ExecuteResponse').dec
 /** That server would take the action for one of this server, and its result for everybody's. */
 const UNSCOPED = new StatusError(
   'FAILED_PRECONDITION',
-  'this caller has a scope (security.scopes), and the actions of this instance run for another server: expected an instance whose scheduler is here',
+  'this caller has a scope (security.scopes), and the actions of this instance go to another server by Execute, which does not tell it: expected that this server has the permission `forward` there',
 )
 
 /** Marks the ids of remote operations; operations stored here have ids without it. */
