@@ -10,7 +10,12 @@ import { failure } from './service/harness.js'
 
 const REAPI = 'build.bazel.remote.execution.v2'
 const CACHE = ['ActionCache', 'Capabilities', 'ContentAddressableStorage'].map((name) => `${REAPI}.${name}`)
-const EXECUTION = [`${REAPI}.Execution`, 'google.longrunning.Operations', 'remexec.scheduler.v1.SchedulerState']
+const EXECUTION = [
+  `${REAPI}.Execution`,
+  'google.longrunning.Operations',
+  'remexec.scheduler.v1.SchedulerState',
+  'remexec.scheduler.v1.Scheduling',
+]
 
 const configuration = {
   stores: [

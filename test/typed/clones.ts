@@ -60,6 +60,7 @@ export const OTHERWISE: Readonly<Record<string, string>> = {
   'npm run conformance -- grpc://127.0.0.1:50051': 'against the server that npm start serves: in installs.nightly.ts',
   'remexec doctor': 'reports what this machine lacks: in installs.nightly.ts',
   'remexec doctor FILE': 'reports what this machine lacks: in installs.nightly.ts',
+  'remexec status': 'asks a server that runs: test/cli/operator.test.ts does',
   'npm test': 'an hour here; the rooms above are typed, and .ci/run types the whole',
   'npm test -- --timeout=1200 test/chaos/bazel.nightly.ts': '.ci/nightly types it with all nightly files',
   'npm test -- --timeout=1200 $(node .ci/choose.mjs changed main)': '.ci/run does the same',

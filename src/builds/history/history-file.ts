@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { appendFile, open, rename, stat, unlink } from 'node:fs/promises'
+import { appendFile, open, rename, rm, stat } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { errnoOf } from '../../base/errno.js'
 import { decodeHistory, encodeHistory, HISTORY_VERSION, type HistoryRecord } from './record.js'
@@ -42,7 +42,7 @@ export class HistoryFile {
       if (record !== undefined) keys.add(record.key)
     }
     if (isOurs) await this.#goOn()
-    else await unlink(this.#path).catch(ignoreAbsent)
+    else await rm(this.#path, { force: true })
     return keys
   }
 
