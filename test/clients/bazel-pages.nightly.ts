@@ -65,7 +65,7 @@ const seen = async (t: Test, program: string): Promise<void> => {
   }
   await page.goto(link)
   const overview = await page.locator('main').innerText()
-  t.match(overview, /✗\s*failed[\s\S]*build \/\/\.\.\.[\s\S]*What failed[\s\S]*\/\/:broken Genrule/)
+  t.match(overview, /✗\s*failed[\s\S]*build \/\/\.\.\.[\s\S]*Failed actions[\s\S]*\/\/:broken Genrule/)
   t.match(overview, 'red words of <b>TOKEN</b>: (hidden)', 'what the action wrote')
   t.match(overview, /feature/)
   t.match(await textOf(`/invocation/${id}/targets`), /✗ failed\s+\/\/:broken[\s\S]*✓ built\s+\/\/:g4/)
