@@ -10,6 +10,7 @@ interface Shared extends EventEmitter {
 export class Room {
   readonly #stream: Shared
   #waiting: Promise<void> | undefined
+  #settle = (): void => {}
 
   constructor(stream: Shared) {
     this.#stream = stream
@@ -20,13 +21,18 @@ export class Room {
     const stream = this.#stream
     if (stream.destroyed || stream.writableNeedDrain !== true) return Promise.resolve()
     this.#waiting ??= new Promise((resolve) => {
-      const settle = (): void => {
+      this.#settle = () => {
         this.#waiting = undefined
-        stream.off('drain', settle).off('close', settle)
+        stream.off('drain', this.#settle).off('close', this.#settle)
         resolve()
       }
-      stream.on('drain', settle).on('close', settle)
+      stream.on('drain', this.#settle).on('close', this.#settle)
     })
     return this.#waiting
+  }
+
+  /** Nothing is written any more: nobody waits on. */
+  close(): void {
+    this.#settle()
   }
 }

@@ -49,6 +49,7 @@ export class Front {
 
   close(): void {
     this.#isClosed = true
+    this.#room.close()
     for (const watch of this.#attended.values()) watch.abort()
     this.#wake()
   }
@@ -81,6 +82,8 @@ export class Front {
   #attend(id: string, instanceName: string): void {
     checkId(id)
     const scheduler = this.#schedulerOf(instanceName)
+    // Its lookup may be watched already, but no further.
+    this.#leave(id)
     this.#watch(id, scheduler.nameOf(instanceName, id), scheduler, true)
   }
 

@@ -5,6 +5,7 @@ import { StatusError } from '../../base/status-error.js'
 import type { FrontMessage } from '../../proto/generated/remexec.scheduler.v1.js'
 import type { RpcCall, Service } from '../../rpc/rpc.js'
 import type { ExecutionInstance } from '../execution/instance.js'
+import { awaitHello } from '../hello.js'
 import type { Instances } from '../instance.js'
 import { Front } from './front.js'
 
@@ -23,7 +24,8 @@ export const schedulingService = ({ instances, clock }: SchedulingOptions): Serv
   bidirectional: {
     Join: async (requests: Readable, responses: Writable, call: RpcCall): Promise<void> => {
       const messages = (requests as AsyncIterable<FrontMessage>)[Symbol.asyncIterator]()
-      const first = await messages.next()
+      const stopWaiting = awaitHello(clock, (error) => requests.destroy(error))
+      const first = await messages.next().finally(stopWaiting)
       if (first.done === true) return
       greet(first.value)
       responses.write({ welcome: { stillThereIntervalMs: STILL_THERE_MS } })

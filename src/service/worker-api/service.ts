@@ -15,6 +15,7 @@ import type { Visitor } from '../../rpc/gate.js'
 import type { RpcCall, Service } from '../../rpc/rpc.js'
 import type { PrintedOutput, WorkerPool, WorkerSession } from '../../scheduler/scheduler.js'
 import { LentStoreServer, type LentStores } from '../../store/lent/server.js'
+import { awaitHello } from '../hello.js'
 import { parseHello, shownReason } from './hello.js'
 import { StreamLink } from './stream-link.js'
 
@@ -25,11 +26,7 @@ export interface WorkerApiOptions {
   /** The stores for a worker process that this server started with this key. */
   readonly lentStores?: (key: string) => LentStores | undefined
   readonly clock: Clock
-  /** How long a connection may wait before its Hello, in ms. */
-  readonly helloTimeoutMs?: number
 }
-
-const HELLO_TIMEOUT_MS = 10_000
 
 /**
  * The endpoint for workers, one stream each. The scheduler validates their messages; an invalid message ends the
@@ -43,7 +40,7 @@ export const workerApiService = (options: WorkerApiOptions): Service => ({
 })
 
 const connect = async (
-  { scheduler, lentStores, isIsolated = () => false, clock, helloTimeoutMs = HELLO_TIMEOUT_MS }: WorkerApiOptions,
+  { scheduler, lentStores, isIsolated = () => false, clock }: WorkerApiOptions,
   requests: Readable,
   responses: Writable,
   call: RpcCall,
@@ -55,9 +52,7 @@ const connect = async (
     clock,
     workerIdentity: call.visitor?.nameInResults,
   })
-  const stopWaiting = clock.every(helloTimeoutMs, () => {
-    link.close(new StatusError('DEADLINE_EXCEEDED', `no Hello within ${helloTimeoutMs / 1000} s`))
-  })
+  const stopWaiting = awaitHello(clock, (error) => link.close(error))
   let session: WorkerSession | undefined
   let stores: LentStoreServer | undefined
   const disconnect = (): void => session?.disconnected()

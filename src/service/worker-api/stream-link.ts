@@ -6,6 +6,7 @@ import { timestampOf } from '../../proto/time.js'
 import { packedOrigin } from '../../reapi/result-origin.js'
 import type { ExecutionRequest, StartAttempt, WorkerLink } from '../../scheduler/scheduler.js'
 import type { LentStoreResponse } from '../../store/lent/server.js'
+import { Room } from '../../work/room.js'
 
 type SchedulerMessage = Input<'remexec.worker.v1.SchedulerMessage'>
 
@@ -36,6 +37,7 @@ export class StreamLink implements WorkerLink {
   /** Why the scheduler closed the link. */
   failure: StatusError | undefined
   readonly #responses: Writable
+  readonly #room: Room
   readonly #requests: Readable
   readonly #keepAliveIntervalMs: number
   readonly #isIsolated: (instanceName: string) => boolean
@@ -44,8 +46,6 @@ export class StreamLink implements WorkerLink {
   #workerId = ''
   #hasEnded = false
   #acknowledged: string[] = []
-  #draining: Promise<void> | undefined
-  #wake = (): void => {}
 
   constructor(responses: Writable, requests: Readable, options: StreamLinkOptions) {
     const { keepAliveIntervalMs, isIsolated, clock, workerIdentity } = options
@@ -53,6 +53,7 @@ export class StreamLink implements WorkerLink {
     this.#isIsolated = isIsolated
     this.#clock = clock
     this.#responses = responses
+    this.#room = new Room(responses)
     this.#requests = requests
     this.#keepAliveIntervalMs = keepAliveIntervalMs
   }
@@ -121,16 +122,7 @@ export class StreamLink implements WorkerLink {
   async answer(id: number, response: LentStoreResponse): Promise<void> {
     if (this.#hasEnded) return
     this.#send({ storeResponse: { id, ...response } })
-    const responses = this.#responses
-    if (!responses.writableNeedDrain || responses.destroyed) return
-    this.#draining ??= new Promise((resolve) => {
-      this.#wake = () => {
-        this.#draining = undefined
-        resolve()
-      }
-      responses.once('drain', () => this.#wake())
-    })
-    await this.#draining
+    await this.#room.free()
   }
 
   close(error: StatusError): void {
@@ -141,7 +133,7 @@ export class StreamLink implements WorkerLink {
   /** The call is over: nothing more can be sent. */
   end(): void {
     this.#hasEnded = true
-    this.#wake()
+    this.#room.close()
   }
 
   #send(message: SchedulerMessage): void {

@@ -1,0 +1,76 @@
+import t, { type Test } from 'tap'
+import type { Input, Output } from '../../src/proto/codec.js'
+import { ExecutionStage } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import type { Digest } from '../../src/reapi/digest.js'
+import type { Call } from '../../src/rpc/call.js'
+import { HELLO_TIMEOUT_MS } from '../../src/service/hello.js'
+import { ForwardingStore } from '../../src/store/contract/forwarding.js'
+import type { Blob } from '../../src/stream/blob/blob.js'
+import type { Range } from '../../src/stream/path.js'
+import { during, until } from '../until.js'
+import { buildAction, type ExecutionServer, Reader, serveExecution } from './execution-harness.js'
+import { failure, memoryStore, wire } from './harness.js'
+
+const JOIN = 'remexec.scheduler.v1.Scheduling/Join'
+
+type ToScheduler = Input<'remexec.scheduler.v1.FrontMessage'>
+type FromScheduler = Output<'remexec.scheduler.v1.SchedulingMessage'>
+
+/** A front controlled by a test, over the real protocol. */
+const joined = (server: ExecutionServer) => {
+  const stream = server.connect().bidi(JOIN)
+  stream.on('error', () => {})
+  const reader = new Reader<FromScheduler>(stream)
+  const send = (message: ToScheduler): void => {
+    stream.write(message)
+  }
+  return { reader, send }
+}
+
+/** A store whose reads wait until the test lets them go. */
+const gated = async (t: Test) => {
+  let open = (): void => {}
+  const gate = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  t.teardown(() => open())
+  const memory = await memoryStore()
+  const reads = { count: 0 }
+  const store = new (class extends ForwardingStore {
+    override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+      reads.count += 1
+      await gate
+      return super.get(digest, range, call)
+    }
+  })(memory)
+  return { store, open: () => open(), reads }
+}
+
+t.test('a client that comes back while the result of its operation is looked up hears of its end', async (t) => {
+  const ac = await gated(t)
+  const server = await serveExecution(t, { takesFronts: true, instance: { ac: ac.store } })
+  const built = await server.upload(buildAction())
+  const { reader, send } = joined(server)
+  send({ hello: { protocolVersion: 1 } })
+  t.ok((await reader.next()).welcome)
+  const asked = { id: 'a-1', actionDigest: wire(built.digest), digestFunction: built.digest.function.value }
+  send({ handIn: { ...asked, isAttended: false } })
+  await until(() => ac.reads.count > 0, 'the lookup')
+  send({ attend: { id: 'a-1', instanceName: '' } })
+  // Both are read before the lookup goes on.
+  send({ attend: { id: 'never-was', instanceName: '' } })
+  await reader.until(({ notKnown }) => notKnown?.id === 'never-was')
+  ac.open()
+  await reader.until(({ news }) => news?.stage === ExecutionStage.QUEUED)
+  const worker = await server.worker()
+  worker.succeed(await worker.start())
+  const { end } = await reader.until((message) => message.end !== null)
+  t.equal(end?.id, 'a-1')
+})
+
+t.test('a front that says nothing does not keep its stream', async (t) => {
+  const server = await serveExecution(t, { takesFronts: true })
+  const { reader } = joined(server)
+  const late = await during(failure(reader.next()), () => server.clock.advance(HELLO_TIMEOUT_MS))
+  t.match(late, { code: 'DEADLINE_EXCEEDED', message: /no Hello within 10 s/ })
+})
