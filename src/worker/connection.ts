@@ -10,6 +10,7 @@ import { codec, type Input, type Output } from '../proto/codec.js'
 import type { Start } from '../proto/generated/remexec.worker.v1.js'
 import { serviceDefinition } from '../proto/service-definition.js'
 import type { TlsFiles } from '../tls/endpoint.js'
+import { Backoff } from '../work/backoff.js'
 
 export type ToScheduler = Input<'remexec.worker.v1.WorkerMessage'>
 export type FromScheduler = Output<'remexec.worker.v1.SchedulerMessage'>
@@ -95,7 +96,7 @@ export class Connection {
   #workerKey = ''
   #stream: Stream | undefined
   #isWelcome = false
-  #failures = 0
+  readonly #backoff: Backoff
   #lostMs: number
   #trouble: { readonly kind: Trouble; readonly text: string } | undefined
   #timer: NodeJS.Timeout | undefined
@@ -104,6 +105,8 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     this.#options = options
     this.#lostMs = options.clock.now()
+    const { random = Math.random } = options
+    this.#backoff = new Backoff({ firstMs: FIRST_BACKOFF_MS, maxMs: MAX_BACKOFF_MS, random })
   }
 
   /** The id assigned by the scheduler; empty before the first welcome. */
@@ -228,7 +231,7 @@ export class Connection {
     this.#workerKey = workerKey
     this.#isWelcome = true
     this.#trouble = undefined
-    this.#failures = 0
+    this.#backoff.reset()
     clearTimeout(this.#timer)
     const intervalMs = Math.max(MIN_KEEP_ALIVE_MS, Math.min(wantedMs || Number.POSITIVE_INFINITY, timeoutMs / 2))
     this.#timer = guardedInterval(() => this.send({ keepAlive: {} }), intervalMs).unref()
@@ -239,14 +242,13 @@ export class Connection {
     error: StatusError,
     kind: Trouble = REFUSALS.has(error.code) ? 'the scheduler refuses this worker' : LOST,
   ): void {
-    const { clock, random = Math.random } = this.#options
+    const { clock } = this.#options
     clearTimeout(this.#timer)
     if (this.#isWelcome) this.#lostMs = clock.now()
     this.#isWelcome = false
     this.#options.onLost?.()
     if (this.#isClosed) return
-    const limitMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures++)
-    const delayMs = Math.round(limitMs * (0.5 + random() / 2))
+    const delayMs = this.#backoff.next()
     this.#logTrouble(kind, error, delayMs)
     this.#timer = guardedTimeout(() => void this.#connect(), delayMs)
   }

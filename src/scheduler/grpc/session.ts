@@ -4,6 +4,7 @@ import { isStatus, type StatusError } from '../../base/status-error.js'
 import { guardedTimeout } from '../../base/timers.js'
 import type { Log } from '../../log/log.js'
 import type { FrontMessageInput, SchedulingMessage } from '../../proto/generated/remexec.scheduler.v1.js'
+import { Backoff } from '../../work/backoff.js'
 import { Room } from '../../work/room.js'
 
 /** The messages of the scheduler, and those for it. */
@@ -29,10 +30,11 @@ export interface SessionOptions {
   readonly random?: () => number
 }
 
-export type Apart =
-  | { readonly kind: 'away'; readonly error: StatusError }
-  /** Another program, an older release, or one that does not let this server forward. */
-  | { readonly kind: 'foreign'; readonly error: StatusError }
+export interface Apart {
+  /** `foreign`: another program, an older release, or one that does not let this server forward. */
+  readonly kind: 'away' | 'foreign'
+  readonly error: StatusError
+}
 
 const PROTOCOL_VERSION = 1
 const FIRST_BACKOFF_MS = 50
@@ -50,7 +52,7 @@ export class SchedulerSession {
   #room: Room | undefined
   #isJoined = false
   #heardMs = 0
-  #failures = 0
+  readonly #backoff: Backoff
   #timer: NodeJS.Timeout | undefined
   #stopWatching: (() => void) | undefined
   #isClosed = false
@@ -59,10 +61,8 @@ export class SchedulerSession {
 
   constructor(options: SessionOptions) {
     this.#options = options
-  }
-
-  get isJoined(): boolean {
-    return this.#isJoined
+    const { random = Math.random } = options
+    this.#backoff = new Backoff({ firstMs: FIRST_BACKOFF_MS, maxMs: MAX_BACKOFF_MS, random })
   }
 
   start(): void {
@@ -111,7 +111,7 @@ export class SchedulerSession {
     const { clock, log, backend, onJoined } = this.#options
     clearTimeout(this.#timer)
     this.#isJoined = true
-    this.#failures = 0
+    this.#backoff.reset()
     this.#trouble = ''
     const limitMs = SILENT_INTERVALS * Math.max(intervalMs, 100)
     this.#stopWatching = clock.every(Math.max(intervalMs, 100), () => {
@@ -126,19 +126,18 @@ export class SchedulerSession {
   }
 
   #lost(thrown: unknown): void {
-    const { failureOf, onApart, random = Math.random, log, backend } = this.#options
+    const { failureOf, onApart, log, backend } = this.#options
     clearTimeout(this.#timer)
     this.#leave()
     if (this.#isClosed) return
     const error = failureOf(thrown)
     const isForeign = !PASSING.some((code) => isStatus(error, code))
-    const limitMs = isForeign ? FOREIGN_MS : Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures++)
+    const retryMs = isForeign ? this.#backoff.spread(FOREIGN_MS) : this.#backoff.next()
     const text = `${error.code} ${error.message}`
-    if (text !== this.#trouble && isForeign) log.warn(FOREIGN_TEXT, { address: backend, reason: error.message })
-    else if (text !== this.#trouble)
-      log.warn('no connection to the scheduler', { address: backend, reason: error.message })
+    const what = isForeign ? FOREIGN_TEXT : 'no connection to the scheduler'
+    if (text !== this.#trouble) log.warn(what, { address: backend, reason: error.message })
     this.#trouble = text
-    this.#timer = guardedTimeout(() => this.start(), Math.round(limitMs * (0.5 + random() / 2))).unref()
+    this.#timer = guardedTimeout(() => this.start(), retryMs).unref()
     onApart({ kind: isForeign ? 'foreign' : 'away', error })
   }
 

@@ -7,6 +7,7 @@ import { guardedTimeout } from '../../base/timers.js'
 import type { LocalWorkerOptions } from '../../config/config.js'
 import { forwardLines } from '../../log/forwarded.js'
 import type { Log } from '../../log/log.js'
+import { Backoff } from '../../work/backoff.js'
 import { within } from '../../work/deadline.js'
 import type { FromWorkerProcess, StartWorker, ToWorkerProcess } from './messages.js'
 
@@ -41,7 +42,7 @@ export class WorkerProcess {
   readonly #parts: WorkerProcessParts
   #process: ChildProcess | undefined
   #health: HealthStatus = { state: 'Initializing', message: 'the process of the worker starts' }
-  #failures = 0
+  readonly #backoff = new Backoff({ firstMs: FIRST_BACKOFF_MS, maxMs: MAX_BACKOFF_MS })
   #restart: NodeJS.Timeout | undefined
   #isClosed = false
 
@@ -120,8 +121,8 @@ export class WorkerProcess {
 
   #lost(reason: string, livedMs: number): void {
     const { name, log } = this.#parts
-    if (livedMs > STEADY_MS) this.#failures = 0
-    const retryMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures++)
+    if (livedMs > STEADY_MS) this.#backoff.reset()
+    const retryMs = this.#backoff.next()
     log.error('the process of a worker ended and is started again', { worker: name, reason, retryMs })
     this.#health = { state: 'Failed', message: 'its process ended and is started again', error: reason }
     this.#restart = guardedTimeout(() => {
