@@ -10,32 +10,24 @@ import type {
   OperationPast,
   OperationState,
   Outcome,
-  Progress,
   WorkerOffer,
 } from '../request.js'
 import { type RunFacts, UNCONFINED } from '../scheduler.js'
 import type { ActiveExecution, SchedulerActivity, SchedulerMeter } from './meter.js'
-import { positionOf, whyItWaits } from './queue/why.js'
+import { progressOf } from './queue/why.js'
+import { Runs } from './runs.js'
 import type { SimpleSettings } from './settings.js'
 import { Context } from './state/context.js'
 import { IgnoredImages, ignoredImage, withIgnoredImage } from './state/ignored-image.js'
 import { Operations, stateOf } from './state/operations.js'
 import { requirementOf } from './state/requirement.js'
-import { SharedRuns } from './state/shared-runs.js'
-import { type Command, Execution, type Operation, type ToRun } from './state/state.js'
+import type { Command, Execution, Operation } from './state/state.js'
 import { TakeOver } from './take-over.js'
 import { Dispatch } from './workers/dispatch.js'
 import { waitingThere } from './workers/pool.js'
 import { type Past, Workers } from './workers/workers.js'
 
 const QUEUE_FULL_RETRY_MS = 1_000
-
-interface HowToRun {
-  /** The run that a new one would be equal to, if the operation may join it. */
-  readonly find: (created: Execution) => Execution | undefined
-  /** Throws if there is no room for a new one. */
-  readonly check?: () => void
-}
 
 /**
  * The `simple` scheduler as a state machine without I/O, timers or randomness. Each method is an event at a
@@ -48,11 +40,9 @@ export class SimpleScheduler {
   readonly #dispatch: Dispatch
   readonly #workers: Workers
   readonly #takeOver: TakeOver
-  readonly #executions = new Map<string, Execution>()
+  readonly #runs: Runs
   readonly #ignoredImages = new IgnoredImages()
-  readonly #inFlight = new SharedRuns()
   #matchedMs = 0
-  #sequence = 0
 
   /** `ledger` counts the outcomes of finished operations. */
   constructor(settings: SimpleSettings, meter?: SchedulerMeter, ledger = new Ledger()) {
@@ -73,8 +63,12 @@ export class SimpleScheduler {
     this.#workers = new Workers(this.#context, this.#dispatch, (worker, brought) =>
       this.#takeOver.adopt(worker, brought),
     )
-    this.#takeOver = new TakeOver(this.#context, this.#operations, this.#dispatch, this.#workers, {
-      run: (operation, toRun) => this.#run(operation, toRun, { find: (created) => this.#inFlight.ofScope(created) }),
+    this.#runs = new Runs(this.#context, this.#operations, this.#dispatch)
+    this.#takeOver = new TakeOver(this.#context, {
+      operations: this.#operations,
+      dispatch: this.#dispatch,
+      workers: this.#workers,
+      runs: this.#runs,
     })
   }
 
@@ -149,24 +143,18 @@ export class SimpleScheduler {
       const image = this.#ignoredImage(request)
       const warning = image === undefined ? undefined : this.#ignoredImages.note(image)
       if (warning !== undefined) this.#context.log('warn', warning)
-      this.#queue(operation, { request, requirement, past }, (created) =>
-        this.#inFlight.joinable(created, this.#workers.areConfined),
-      )
+      const check = (): void => this.#checkRoom(operation.instanceName, past !== undefined)
+      const toRun = { request, requirement, past }
+      const { execution, isNew } = this.#runs.joinable(operation, toRun, this.#workers.areConfined, check)
+      if (past?.running !== undefined && this.#takeOver.expect(execution, past.running)) return
+      if (isNew) this.#dispatch.submit(execution)
     })
-  }
-
-  #queue(operation: Operation, toRun: ToRun, find: HowToRun['find']): void {
-    const { past } = toRun
-    const check = (): void => this.#checkRoom(operation.instanceName, past !== undefined)
-    const { execution, isNew } = this.#run(operation, toRun, { find, check })
-    if (past?.running !== undefined && this.#takeOver.expect(execution, past.running)) return
-    if (isNew) this.#dispatch.submit(execution)
   }
 
   /** The host has cached the result: clients may see it. */
   settled(nowMs: number, executionId: string, outcome: Outcome, run = UNCONFINED): Command[] {
     return this.#event(nowMs, () => {
-      const execution = this.#executions.get(executionId)
+      const execution = this.#runs.get(executionId)
       if (execution?.state === 'settling') this.#finish(execution, outcome, run)
     })
   }
@@ -299,76 +287,23 @@ export class SimpleScheduler {
   /** The parts, for tests of the invariants between them. */
   inspect() {
     const { deadlines } = this.#context
-    return { executions: this.#executions.values(), dispatch: this.#dispatch, workers: this.#workers, deadlines }
+    return { executions: this.#runs.all, dispatch: this.#dispatch, workers: this.#workers, deadlines }
   }
 
   #explained(operation: Operation): OperationState {
     const { execution } = operation
     const state = stateOf(operation)
     if (execution === undefined) return state
-    const { queue } = this.#dispatch
-    const { attempt, attempts, queuedMs } = execution
-    const bucket = execution.state === 'queued' ? queue.bucketOf(execution.requirement) : undefined
-    const progress: Progress = {
-      waitsFor: bucket === undefined ? '' : whyItWaits(execution, queue, this.#workers.all),
-      position: bucket === undefined ? 0 : positionOf(execution, bucket),
-      queueLength: bucket === undefined ? 0 : queue.size,
-      attempt: attempts,
-      workerId: attempt?.worker.id ?? '',
-      queuedMs,
-      startedMs: attempt?.startedMs,
-    }
-    return { ...state, progress }
+    return { ...state, progress: progressOf(execution, this.#dispatch.queue, this.#workers.all) }
   }
 
   *#active(): Iterable<ActiveExecution> {
     const waiting = new Set([...this.#workers.all].flatMap(waitingThere))
-    for (const { state, priority, attempt } of this.#executions.values()) {
+    for (const { state, priority, attempt } of this.#runs.all) {
       if (state === 'queued' || (attempt !== undefined && waiting.has(attempt)))
         yield { stage: 'queued', priority, workerId: '' }
       else if (attempt !== undefined) yield { stage: 'executing', priority, workerId: attempt.worker.id }
     }
-  }
-
-  /** The run for an operation: one that it may join, or a new one, if `check` lets it in. */
-  #run(
-    operation: Operation,
-    toRun: ToRun,
-    { find, check = () => {} }: HowToRun,
-  ): { execution: Execution; isNew: boolean } {
-    const { nowMs } = this.#context
-    const created = new Execution(operation, toRun, { sequence: ++this.#sequence, nowMs })
-    const shared = find(created)
-    if (shared === undefined) {
-      check()
-      this.#enter(created)
-      return { execution: created, isNew: true }
-    }
-    this.#join(operation, shared, toRun)
-    return { execution: shared, isNew: false }
-  }
-
-  #enter(execution: Execution): void {
-    const { first } = execution
-    this.#inFlight.add(execution)
-    this.#executions.set(execution.id, execution)
-    first.execution = execution
-    execution.operations.add(first)
-  }
-
-  #join(operation: Operation, execution: Execution, { request, past }: ToRun): void {
-    const { priority } = request
-    operation.request = request
-    operation.joined = execution.request.trace
-    operation.execution = execution
-    execution.operations.add(operation)
-    const queuedMs = past?.queuedMs ?? execution.queuedMs
-    if (priority < execution.priority || queuedMs < execution.queuedMs) {
-      execution.priority = Math.min(priority, execution.priority)
-      execution.queuedMs = Math.min(queuedMs, execution.queuedMs)
-      if (execution.state === 'queued') this.#dispatch.queue.raised(execution)
-    }
-    this.#operations.advance(operation, execution.state === 'queued' ? 'QUEUED' : 'EXECUTING')
   }
 
   #checkRoom(instanceName: string, isKnown: boolean): void {
@@ -395,7 +330,7 @@ export class SimpleScheduler {
     execution.operations.delete(operation)
     if (execution.operations.size > 0) return
     this.#dispatch.withdraw(execution)
-    this.#forget(execution)
+    this.#runs.forget(execution)
     this.#ended(execution, { error })
   }
 
@@ -408,7 +343,7 @@ export class SimpleScheduler {
     const image = this.#ignoredImage(execution.request)
     const outcome = image === undefined ? result : withIgnoredImage(result, image)
     execution.enter('finish')
-    this.#forget(execution)
+    this.#runs.forget(execution)
     const others = [...execution.operations].filter(({ request }) => !isFor(request, execution, run))
     for (const operation of others) execution.operations.delete(operation)
     for (const operation of execution.operations) this.#operations.complete(operation, outcome)
@@ -423,7 +358,9 @@ export class SimpleScheduler {
     const { settings } = this.#context
     const requirement = requirementOf(request.properties, settings.supportedPlatformProperties)
     try {
-      this.#queue(operation, { request, requirement }, (created) => this.#inFlight.ofScope(created))
+      const check = (): void => this.#checkRoom(operation.instanceName, false)
+      const { execution, isNew } = this.#runs.ofScope(operation, { request, requirement }, check)
+      if (isNew) this.#dispatch.submit(execution)
     } catch (error) {
       this.#operations.complete(operation, { error: StatusError.from(error) })
     }
@@ -433,11 +370,6 @@ export class SimpleScheduler {
     const workerId = lastWorker?.id ?? ''
     const ended = { operationName: id, request, outcome, attempts, workerId, queuedMs, endedMs: this.#context.nowMs }
     this.#context.emit({ kind: 'ended', ended })
-  }
-
-  #forget(execution: Execution): void {
-    this.#executions.delete(execution.id)
-    this.#inFlight.remove(execution)
   }
 
   #onOperation(nowMs: number, name: string, event: (operation: Operation) => void): Command[] {

@@ -1,14 +1,17 @@
 import type { BroughtAttempt, ExecutionRequest, RunningAttempt } from '../request.js'
+import type { Runs } from './runs.js'
 import type { Context } from './state/context.js'
 import type { Operations } from './state/operations.js'
 import { requirementIfAny } from './state/requirement.js'
-import type { Execution, Operation, ToRun, Worker } from './state/state.js'
+import type { Execution, Worker } from './state/state.js'
 import type { Dispatch } from './workers/dispatch.js'
 import type { Workers } from './workers/workers.js'
 
-/** Gives an operation its run: one that is under way, or a new one that is neither queued nor started. */
-export interface Runs {
-  run(operation: Operation, toRun: ToRun): { readonly execution: Execution; readonly isNew: boolean }
+export interface TakeOverParts {
+  readonly operations: Operations
+  readonly dispatch: Dispatch
+  readonly workers: Workers
+  readonly runs: Runs
 }
 
 /**
@@ -17,19 +20,13 @@ export interface Runs {
  */
 export class TakeOver {
   readonly #context: Context
-  readonly #operations: Operations
-  readonly #dispatch: Dispatch
-  readonly #workers: Workers
-  readonly #runs: Runs
+  readonly #parts: TakeOverParts
   /** Time of the first event. */
   #firstMs = Number.POSITIVE_INFINITY
 
-  constructor(context: Context, operations: Operations, dispatch: Dispatch, workers: Workers, runs: Runs) {
+  constructor(context: Context, parts: TakeOverParts) {
     this.#context = context
-    this.#operations = operations
-    this.#dispatch = dispatch
-    this.#workers = workers
-    this.#runs = runs
+    this.#parts = parts
   }
 
   began(nowMs: number): void {
@@ -43,15 +40,16 @@ export class TakeOver {
    */
   adopt(worker: Worker, { attemptId, operationName: name, request }: BroughtAttempt): boolean {
     const { settings, nowMs } = this.#context
-    const isKnown = this.#operations.has(name)
-    if (this.#workers.isDraining || (!isKnown && nowMs >= this.#firstMs + settings.adoptForMs)) return false
+    const { operations, dispatch, workers, runs } = this.#parts
+    const isKnown = operations.has(name)
+    if (workers.isDraining || (!isKnown && nowMs >= this.#firstMs + settings.adoptForMs)) return false
     const requirement = requirementIfAny(request.properties, settings.supportedPlatformProperties)
-    if (requirement === undefined || !this.#dispatch.isCapable(worker, requirement)) return false
-    if (isKnown) return this.#goesOn(worker, attemptId, request, this.#operations.unfinished(name)?.execution)
-    this.#operations.open(name, request.instanceName, request.actionDigest)
-    const operation = this.#operations.unfinished(name)
+    if (requirement === undefined || !dispatch.isCapable(worker, requirement)) return false
+    if (isKnown) return this.#goesOn(worker, attemptId, request, operations.unfinished(name)?.execution)
+    operations.open(name, request.instanceName, request.actionDigest)
+    const operation = operations.unfinished(name)
     if (operation === undefined) return false
-    const { execution } = this.#runs.run(operation, { request, requirement })
+    const { execution } = runs.ofScope(operation, { request, requirement })
     return this.#goesOn(worker, attemptId, request, execution)
   }
 
@@ -62,7 +60,7 @@ export class TakeOver {
     if (!isSame || execution.scope !== (request.scope ?? '')) return false
     const text = `${execution.id} goes on as attempt ${attemptId}, which worker ${worker.id} had from before`
     this.#context.log('info', text)
-    this.#dispatch.adopt(execution, worker, attemptId)
+    this.#parts.dispatch.adopt(execution, worker, attemptId)
     return true
   }
 
@@ -73,10 +71,11 @@ export class TakeOver {
   expect(execution: Execution, { attemptId, workerId, scope }: RunningAttempt): boolean {
     if (execution.scope !== scope) return false
     if (execution.state !== 'new' && execution.state !== 'queued') return false
-    if (this.#dispatch.attempts.has(attemptId)) return false
-    const worker = this.#workers.expected(workerId)
+    const { dispatch, workers } = this.#parts
+    if (dispatch.attempts.has(attemptId)) return false
+    const worker = workers.expected(workerId)
     if (worker === undefined) return false
-    this.#dispatch.expect(execution, worker, attemptId)
+    dispatch.expect(execution, worker, attemptId)
     return true
   }
 }

@@ -1,3 +1,4 @@
+import type { Progress } from '../../request.js'
 import type { Execution, Worker } from '../state/state.js'
 import type { Bucket } from './bucket.js'
 import { explainMismatch } from './explain.js'
@@ -57,7 +58,7 @@ const MAX_LOOKED_AT = 100
  * How many waiting executions of its requirement would start before it if all were of one invocation: by
  * priority, age and arrival. A lower bound: only the first 100 arrivals are checked.
  */
-export const positionOf = (execution: Execution, bucket: Bucket): number => {
+const positionOf = (execution: Execution, bucket: Bucket): number => {
   let position = 0
   let looked = 0
   for (const other of bucket.arrivals) {
@@ -66,4 +67,19 @@ export const positionOf = (execution: Execution, bucket: Bucket): number => {
       position++
   }
   return position
+}
+
+/** Where an execution is, and why it waits. */
+export const progressOf = (execution: Execution, queue: Queue, workers: Iterable<Worker>): Progress => {
+  const { attempt, attempts, queuedMs } = execution
+  const bucket = execution.state === 'queued' ? queue.bucketOf(execution.requirement) : undefined
+  return {
+    waitsFor: bucket === undefined ? '' : whyItWaits(execution, queue, workers),
+    position: bucket === undefined ? 0 : positionOf(execution, bucket),
+    queueLength: bucket === undefined ? 0 : queue.size,
+    attempt: attempts,
+    workerId: attempt?.worker.id ?? '',
+    queuedMs,
+    startedMs: attempt?.startedMs,
+  }
 }
