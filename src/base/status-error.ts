@@ -74,5 +74,15 @@ export const codeName = (code: number): string =>
 export const isStatus = (thrown: unknown, code: CodeName): thrown is StatusError =>
   thrown instanceof StatusError && thrown.code === Code[code]
 
+/** What a promise resolves with; undefined if it rejects with NOT_FOUND. */
+export const orAbsent = async <T>(asked: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await asked
+  } catch (error) {
+    if (isStatus(error, 'NOT_FOUND')) return undefined
+    throw error
+  }
+}
+
 const isAbort = (thrown: unknown): boolean =>
   thrown instanceof Error && (thrown.name === 'AbortError' || ('code' in thrown && thrown.code === 'ABORT_ERR'))

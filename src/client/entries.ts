@@ -1,4 +1,4 @@
-import { isStatus } from '../base/status-error.js'
+import { orAbsent } from '../base/status-error.js'
 import { putUnnamedBlob } from '../content/put-unnamed.js'
 import { codec } from '../proto/codec.js'
 import { Digest } from '../reapi/digest.js'
@@ -36,13 +36,8 @@ export class RemoteEntries {
   }
 
   /** Undefined unless entry and file are there. */
-  async get(key: string, call: Call): Promise<RemoteEntry | undefined> {
-    try {
-      return await this.#get(key, call)
-    } catch (error) {
-      if (isStatus(error, 'NOT_FOUND')) return undefined
-      throw error
-    }
+  get(key: string, call: Call): Promise<RemoteEntry | undefined> {
+    return orAbsent(this.#get(key, call))
   }
 
   async has(key: string, call: Call): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { decimalSize } from '../base/decimal-size.js'
-import { isStatus, StatusError } from '../base/status-error.js'
+import { orAbsent, StatusError } from '../base/status-error.js'
 import type { Operation, RemoteServer } from '../client/connect.js'
 import { readAction, readCommand } from '../content/action.js'
 import { unpack } from '../proto/any.js'
@@ -95,12 +95,8 @@ const show = async (server: RemoteServer, digest: Digest, { print }: Console): P
 }
 
 const storedResult = async ({ actionCache }: RemoteServer, digest: Digest): Promise<ActionResult | undefined> => {
-  try {
-    return resultCodec.decode(await getBytes(actionCache, digest.asKey(), MAX_RESULT_BYTES, call))
-  } catch (error) {
-    if (isStatus(error, 'NOT_FOUND')) return undefined
-    throw error
-  }
+  const bytes = await orAbsent(getBytes(actionCache, digest.asKey(), MAX_RESULT_BYTES, call))
+  return bytes && resultCodec.decode(bytes)
 }
 
 const resultText = (result: ActionResult): string => {

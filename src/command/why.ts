@@ -1,4 +1,4 @@
-import { isStatus, StatusError } from '../base/status-error.js'
+import { orAbsent, StatusError } from '../base/status-error.js'
 import { Digest } from '../reapi/digest.js'
 import { type Arguments, type Command, type Console, textOption, UsageError } from './command.js'
 import { printedAsJson } from './operator/ask.js'
@@ -66,15 +66,6 @@ const wholeDigest = (word: string): string => {
   const key = word.replace('/', '-')
   if (Digest.ofKey(key) !== undefined) return key
   throw new UsageError(`${word}: expected HASH-SIZE, the address of the page of an action, or the begin of its hash`)
-}
-
-const orAbsent = async <T>(asked: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await asked
-  } catch (error) {
-    if (isStatus(error, 'NOT_FOUND')) return undefined
-    throw error
-  }
 }
 
 const MAX_CHANGES = 20

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isStatus, StatusError } from '../../base/status-error.js'
+import { isStatus, orAbsent, StatusError } from '../../base/status-error.js'
 import { codec, type Output } from '../../proto/codec.js'
 import { errorOf } from '../../proto/error-details.js'
 import type { StatePart } from '../../proto/generated/remexec.scheduler.v1.js'
@@ -83,15 +83,15 @@ export class RemoteExecution {
 
   /** Undefined if the server does not know the operation. */
   async get(name: string): Promise<Operation | undefined> {
-    return this.#known(this.#unary<Operation>(METHODS.getOperation, { name }))
+    return orAbsent(this.#unary<Operation>(METHODS.getOperation, { name }))
   }
 
   async cancel(name: string): Promise<boolean> {
-    return (await this.#known(this.#unary(METHODS.cancelOperation, { name }))) !== undefined
+    return (await orAbsent(this.#unary(METHODS.cancelOperation, { name }))) !== undefined
   }
 
   async delete(name: string): Promise<boolean> {
-    return (await this.#known(this.#unary(METHODS.deleteOperation, { name }))) !== undefined
+    return (await orAbsent(this.#unary(METHODS.deleteOperation, { name }))) !== undefined
   }
 
   list(name: string, pageToken: string): Promise<Output<'google.longrunning.ListOperationsResponse'>> {
@@ -153,15 +153,6 @@ export class RemoteExecution {
     }
     if (signal.aborted) throw cancellation(signal)
     return this.#options.requests.run({ signal }, begin, { timeoutMs: FIRST_MESSAGE_MS })
-  }
-
-  async #known<T>(answer: Promise<T>): Promise<T | undefined> {
-    try {
-      return await answer
-    } catch (error) {
-      if (isStatus(error, 'NOT_FOUND')) return undefined
-      throw error
-    }
   }
 
   #channel(): Channel {

@@ -1,5 +1,5 @@
 import { LruCache } from '../../base/lru-cache.js'
-import { isStatus } from '../../base/status-error.js'
+import { orAbsent } from '../../base/status-error.js'
 import { readAction, readCommand } from '../../content/action.js'
 import { codec } from '../../proto/codec.js'
 import type { Action, Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
@@ -67,16 +67,6 @@ export const readActionSource = async (
   validateCommand(command)
   known.commands.set(commandDigest.key, command, commandDigest.sizeBytes)
   return { action, command, rootDigest, tree }
-}
-
-/** Undefined if the blob is absent. */
-const orAbsent = async <T>(read: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await read
-  } catch (error) {
-    if (isStatus(error, 'NOT_FOUND')) return undefined
-    throw error
-  }
 }
 
 const unique = (digests: readonly Digest[]): Digest[] => [

@@ -1,5 +1,5 @@
 import { LruCache } from '../../../base/lru-cache.js'
-import { isStatus, StatusError } from '../../../base/status-error.js'
+import { orAbsent, StatusError } from '../../../base/status-error.js'
 import { decodeChunkList, encodeChunkList, MAX_LIST_BYTES, sizeOfChunks } from '../../../content/chunk-list.js'
 import type { ChunkList } from '../../../reapi/chunking.js'
 import type { Digest } from '../../../reapi/digest.js'
@@ -66,13 +66,8 @@ export class ChunkIndex {
   }
 
   /** `listOf`, undefined when there is none. */
-  async find(digest: Digest, call: Call): Promise<ChunkList | undefined> {
-    try {
-      return await this.listOf(digest, call)
-    } catch (error) {
-      if (isStatus(error, 'NOT_FOUND')) return undefined
-      throw error
-    }
+  find(digest: Digest, call: Call): Promise<ChunkList | undefined> {
+    return orAbsent(this.listOf(digest, call))
   }
 
   /** Whether the list and all chunks are present. Counts as a use of all of them. */
