@@ -9,6 +9,9 @@ const PART = 'operations/'
 export const operationName = (instanceName: string, id: string): string =>
   instanceName === '' ? `${PART}${id}` : `${instanceName}/${PART}${id}`
 
+/** The last part of a name, which only its client knows. */
+export const idOfOperation = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
+
 /**
  * The instance of an operation. No segment of an instance name can be `operations`, so the name is sufficient
  * (WaitExecution has nothing else). Throws NOT_FOUND for other names, so that clients send Execute again.

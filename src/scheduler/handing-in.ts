@@ -11,9 +11,9 @@ import type {
   OperationPastInput,
   OperationPast as PastMessage,
 } from '../proto/generated/remexec.scheduler.v1.js'
-import { Digest, type DigestMessage, resolveDigestFunction } from '../reapi/digest.js'
-import { digestFunctions } from '../reapi/digest-function.js'
-import type { ExecutionRequest, HandedOperation, OperationPast, OperationState, Outcome, Stage } from './request.js'
+import type { Digest } from '../reapi/digest.js'
+import type { ExecutionRequest, HandedOperation, OperationPast, OperationState, Outcome } from './request.js'
+import { digestOf, stageOf } from './told.js'
 
 /** How operations travel between a server that forwards them and the server with their scheduler (`scheduling.proto`). */
 
@@ -75,7 +75,7 @@ export const stateOfNews = (
 ): OperationState => {
   const { stage, past, joinedTraceparent: traceparent, joinedTracestate: tracestate } = news
   return {
-    ...{ name, instanceName, actionDigest: digestOf(news), stage: STAGES.get(stage) ?? 'QUEUED', outcome: undefined },
+    ...{ name, instanceName, actionDigest: digestOf(news), stage: stageOf(stage) ?? 'QUEUED', outcome: undefined },
     ...{ joined: traceparent === '' ? undefined : { traceparent, tracestate } },
     past: past === null ? undefined : pastOf(past, nowMs),
   }
@@ -102,20 +102,7 @@ export const checkId = (id: string): void => {
   throw new StatusError('INVALID_ARGUMENT', `id ${shown} is not valid, expected 1 to 200 letters, digits, - and _`)
 }
 
-const STAGES: ReadonlyMap<number, Stage> = new Map([
-  [ExecutionStage.CACHE_CHECK, 'CACHE_CHECK'],
-  [ExecutionStage.QUEUED, 'QUEUED'],
-  [ExecutionStage.EXECUTING, 'EXECUTING'],
-])
-
-const FUNCTIONS = Object.values(digestFunctions)
-
 const digestFields = (digest: Digest) => ({ actionDigest: digest.toMessage(), digestFunction: digest.function.value })
-
-const digestOf = (told: { readonly actionDigest: DigestMessage | null; readonly digestFunction: number }): Digest => {
-  const digestFunction = resolveDigestFunction(told.digestFunction, told.actionDigest?.hash, FUNCTIONS)
-  return Digest.parse(told.actionDigest, digestFunction, 'action_digest')
-}
 
 const pastMessage = ({ queuedMs, attempts, failures, running }: OperationPast, nowMs: number): OperationPastInput => ({
   ...{ queuedForMs: Math.max(0, nowMs - queuedMs), attempts, failures },

@@ -5,7 +5,7 @@ import { StatusError } from '../../base/status-error.js'
 import type { Log } from '../../log/log.js'
 import { codec } from '../../proto/codec.js'
 import { REQUEST_METADATA } from '../../proto/request-metadata.js'
-import { instanceOfOperation, operationName, unknownOperation } from '../../reapi/operation-name.js'
+import { idOfOperation, instanceOfOperation, operationName, unknownOperation } from '../../reapi/operation-name.js'
 import { connectionHealth } from '../../store/remote/connection-health.js'
 import type {
   ActionResults,
@@ -227,7 +227,7 @@ export class GrpcScheduler implements Scheduler {
   /** Operations of servers that hand in have the same id there. */
   #shownName(instanceName: string, remoteName: string): string {
     if (!this.#way.isJoined) return this.#nameOf(instanceName, remoteName)
-    return this.nameOf(instanceName, remoteName.slice(remoteName.lastIndexOf('/') + 1))
+    return this.nameOf(instanceName, idOfOperation(remoteName))
   }
 
   /** Undefined if the scheduler has not told it yet. */
@@ -257,12 +257,10 @@ const UNSCOPED = new StatusError(
 /** Marks the ids of remote operations; operations stored here have ids without it. */
 const REMOTE = '~'
 
-const isRemote = (name: string): boolean => name.slice(name.lastIndexOf('/') + 1).startsWith(REMOTE)
+const isRemote = (name: string): boolean => idOfOperation(name).startsWith(REMOTE)
 
-const remoteNameOf = (name: string): string => {
-  const id = name.slice(name.lastIndexOf('/') + 1)
-  return Buffer.from(id.slice(REMOTE.length), 'base64url').toString()
-}
+const remoteNameOf = (name: string): string =>
+  Buffer.from(idOfOperation(name).slice(REMOTE.length), 'base64url').toString()
 
 /** A page token of the remote server, and how many operations of that page were already listed. */
 const positionOf = (cursor: string): [token: string, skip: number] => {

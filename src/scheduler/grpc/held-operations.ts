@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.js'
 import { StatusError } from '../../base/status-error.js'
 import { retryInfo } from '../../proto/error-details.js'
 import type { FrontMessageInput, SchedulingMessage } from '../../proto/generated/remexec.scheduler.v1.js'
-import { instanceOfOperation, unknownOperation } from '../../reapi/operation-name.js'
+import { idOfOperation, instanceOfOperation, unknownOperation } from '../../reapi/operation-name.js'
 import { handInOf, stateOfEnd, stateOfNews } from '../handing-in.js'
 import type { ExecutionRequest, OperationPast, OperationState } from '../scheduler.js'
 import { Watch } from '../watch.js'
@@ -63,10 +63,6 @@ export class HeldOperations {
     })
   }
 
-  get size(): number {
-    return this.#byId.size
-  }
-
   /** RESOURCE_EXHAUSTED if too many are unfinished. */
   begin(id: string, request: ExecutionRequest, past?: OperationPast): string {
     if (this.#byId.size >= MAX_HELD) {
@@ -83,7 +79,7 @@ export class HeldOperations {
 
   async *watch(name: string, signal: AbortSignal): AsyncGenerator<OperationState> {
     const instanceName = instanceOfOperation(name)
-    const id = idOf(name)
+    const id = idOfOperation(name)
     const held = this.#byId.get(id) ?? this.#add({ id, name, instanceName, request: undefined, state: undefined })
     const watch = new Watch(held.state)
     held.watches.add(watch)
@@ -100,15 +96,16 @@ export class HeldOperations {
    * NOT_FOUND if there is none.
    */
   async askedName(name: string): Promise<string | undefined> {
-    const held = this.#byId.get(idOf(name))
+    const held = this.#byId.get(idOfOperation(name))
     if (held !== undefined) return held.remoteName
-    for await (const _ of this.watch(name, AbortSignal.timeout(ASK_MS))) return this.#byId.get(idOf(name))?.remoteName
+    for await (const _ of this.watch(name, AbortSignal.timeout(ASK_MS)))
+      return this.#byId.get(idOfOperation(name))?.remoteName
     return undefined
   }
 
   /** The newest state, without asking. */
   stateOf(name: string): OperationState | undefined {
-    return this.#byId.get(idOf(name))?.state
+    return this.#byId.get(idOfOperation(name))?.state
   }
 
   /** The scheduler is there, and may be another process than before. */
@@ -142,7 +139,7 @@ export class HeldOperations {
 
   /** Ends one operation here; false if it is not held. */
   end(name: string, error: StatusError): boolean {
-    const held = this.#byId.get(idOf(name))
+    const held = this.#byId.get(idOfOperation(name))
     if (held?.state === undefined) return false
     const { instanceName, state } = held
     this.#end(held, { name, instanceName, actionDigest: state.actionDigest, stage: 'COMPLETED', outcome: { error } })
@@ -220,5 +217,3 @@ export class HeldOperations {
     for (const watch of held.watches) watch.fail(unknownOperation(held.name))
   }
 }
-
-const idOf = (name: string): string => name.slice(name.lastIndexOf('/') + 1)

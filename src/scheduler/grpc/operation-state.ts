@@ -2,10 +2,10 @@ import { StatusError } from '../../base/status-error.js'
 import { holds, unpack } from '../../proto/any.js'
 import { codec } from '../../proto/codec.js'
 import { errorOf } from '../../proto/error-details.js'
-import { ExecutionStage } from '../../proto/generated/build.bazel.remote.execution.v2.js'
-import { Digest, resolveDigestFunction } from '../../reapi/digest.js'
+import { Digest } from '../../reapi/digest.js'
 import { digestFunctions } from '../../reapi/digest-function.js'
-import type { OperationState, Outcome, Stage } from '../scheduler.js'
+import type { OperationState, Outcome } from '../scheduler.js'
+import { digestOf, stageOf } from '../told.js'
 import type { Operation } from './remote-execution.js'
 
 const metadataCodec = codec('build.bazel.remote.execution.v2.ExecuteOperationMetadata')
@@ -21,22 +21,12 @@ export const stateOf = (
 ): OperationState => {
   const { metadata } = operation
   const known = metadata !== null && holds(metadata, metadataCodec) ? unpack(metadataCodec, metadata) : undefined
+  const told = known?.actionDigest == null ? undefined : digestOf(known)
   const outcome = operation.done ? outcomeOf(operation) : undefined
-  const stage = outcome === undefined ? stageOf(known?.stage) : 'COMPLETED'
-  return { name, instanceName, actionDigest: action ?? digestOf(known) ?? NO_ACTION, stage, outcome }
+  // Complete only with `done`: until then COMPLETED and unknown stages are shown as EXECUTING.
+  const stage = outcome === undefined ? (stageOf(known?.stage ?? 0) ?? 'EXECUTING') : 'COMPLETED'
+  return { name, instanceName, actionDigest: action ?? told ?? NO_ACTION, stage, outcome }
 }
-
-const STAGES: ReadonlyMap<number, Stage> = new Map([
-  [ExecutionStage.CACHE_CHECK, 'CACHE_CHECK'],
-  [ExecutionStage.QUEUED, 'QUEUED'],
-  [ExecutionStage.EXECUTING, 'EXECUTING'],
-])
-
-/**
- * A remote operation is complete only with `done`. Until then COMPLETED and unknown stages are shown as
- * EXECUTING.
- */
-const stageOf = (stage: number | undefined): Stage => STAGES.get(stage ?? 0) ?? 'EXECUTING'
 
 const outcomeOf = ({ error, response }: Operation): Outcome => {
   if (error !== null) return { error: errorOf(error) }
@@ -45,14 +35,3 @@ const outcomeOf = ({ error, response }: Operation): Outcome => {
 }
 
 const NO_ACTION = Digest.of(Buffer.alloc(0), digestFunctions.SHA256)
-
-const digestOf = (known: ReturnType<typeof metadataCodec.decode> | undefined): Digest | undefined => {
-  if (known === undefined || known.actionDigest === null) return undefined
-  const { actionDigest, digestFunction } = known
-  const functions = Object.values(digestFunctions)
-  return Digest.parse(
-    actionDigest,
-    resolveDigestFunction(digestFunction, actionDigest.hash, functions),
-    'action_digest',
-  )
-}

@@ -1,4 +1,5 @@
 import { StatusError } from '../../../base/status-error.js'
+import { idOfOperation } from '../../../reapi/operation-name.js'
 import { Holds } from '../queue/holds.js'
 import { Queue } from '../queue/queue.js'
 import { Unmatched } from '../queue/unmatched.js'
@@ -190,7 +191,7 @@ export class Dispatch {
   #start(execution: Execution, worker: Worker): void {
     const { first, request, queuedMs, waitingSinceMs } = execution
     this.#context.meter.dequeued(this.#context.nowMs - waitingSinceMs)
-    const attemptId = `${first.name.slice(first.name.lastIndexOf('/') + 1)}-${++execution.attempts}`
+    const attemptId = `${idOfOperation(first.name)}-${++execution.attempts}`
     const start = { attemptId, operationName: first.name, request, queuedMs, waitingSinceMs }
     this.#context.emit({ kind: 'start', workerId: worker.id, start })
     this.#begin(execution, worker, attemptId)
