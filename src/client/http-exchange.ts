@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import { inWords } from '../base/errno.js'
-import { StatusError } from '../base/status-error.js'
+import { type CodeName, StatusError } from '../base/status-error.js'
 import { outgoingAgents } from '../outgoing/http-agents.js'
 import { readAddress } from '../tls/endpoint.js'
 import { type Target, tlsConfigOf } from './target.js'
@@ -86,6 +86,19 @@ export const parsedObject = (type: string, text: string): object | undefined => 
     return undefined
   }
 }
+
+/** The code for a refusal by a server of ours. */
+export const codeOfStatus = (status: number): CodeName => CODES.get(status) ?? 'UNKNOWN'
+
+const CODES: ReadonlyMap<number, CodeName> = new Map([
+  [400, 'INVALID_ARGUMENT'],
+  [401, 'UNAUTHENTICATED'],
+  [403, 'PERMISSION_DENIED'],
+  [404, 'NOT_FOUND'],
+  [409, 'ABORTED'],
+  [429, 'RESOURCE_EXHAUSTED'],
+  [503, 'UNAVAILABLE'],
+])
 
 const MAX_SHOWN = 300
 

@@ -1,5 +1,5 @@
-import { type CodeName, StatusError } from '../base/status-error.js'
-import { exchange, oneLine, parsedObject } from './http-exchange.js'
+import { StatusError } from '../base/status-error.js'
+import { codeOfStatus, exchange, oneLine, parsedObject } from './http-exchange.js'
 import type { Target } from './target.js'
 
 /** How to reach the service admin of a server. */
@@ -29,16 +29,8 @@ export const askOperator = async (target: OperatorTarget, question: Question): P
   }
   if (content === undefined) throw new StatusError('FAILED_PRECONDITION', `${url}: HTTP ${status}: ${NO_SERVICE}`)
   if (status === 200) return content
-  throw new StatusError(CODES.get(status) ?? 'UNKNOWN', typeof reason === 'string' ? reason : `${url}: HTTP ${status}`)
+  throw new StatusError(codeOfStatus(status), typeof reason === 'string' ? reason : `${url}: HTTP ${status}`)
 }
 
 const NO_SERVICE =
   'there is no service `admin`: expected `services: { admin: {} }` in the configuration of that server, or --server with the address and path where it is'
-
-const CODES: ReadonlyMap<number, CodeName> = new Map([
-  [400, 'INVALID_ARGUMENT'],
-  [404, 'NOT_FOUND'],
-  [409, 'ABORTED'],
-  [429, 'RESOURCE_EXHAUSTED'],
-  [503, 'UNAVAILABLE'],
-])

@@ -1,5 +1,5 @@
-import { type CodeName, StatusError } from '../base/status-error.js'
-import { exchange, oneLine, parsedObject } from './http-exchange.js'
+import { StatusError } from '../base/status-error.js'
+import { codeOfStatus, exchange, oneLine, parsedObject } from './http-exchange.js'
 import type { Target } from './target.js'
 
 /** How to reach the pages of a server. */
@@ -22,17 +22,8 @@ export const askPages = async (
   if (status === 200 && content !== undefined) return content
   if (content === undefined && status !== 401)
     throw new StatusError('FAILED_PRECONDITION', `${target.address}${path}: HTTP ${status}: ${NO_PAGES}`)
-  throw new StatusError(CODES.get(status) ?? 'UNKNOWN', said)
+  throw new StatusError(codeOfStatus(status), said)
 }
 
 const NO_PAGES =
   'there are no pages: expected `services: { pages: {} }` in the configuration of that server, or --server with the address and path where they are'
-
-const CODES: ReadonlyMap<number, CodeName> = new Map([
-  [400, 'INVALID_ARGUMENT'],
-  [401, 'UNAUTHENTICATED'],
-  [403, 'PERMISSION_DENIED'],
-  [404, 'NOT_FOUND'],
-  [429, 'RESOURCE_EXHAUSTED'],
-  [503, 'UNAVAILABLE'],
-])

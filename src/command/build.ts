@@ -1,9 +1,9 @@
-import { timeText } from '../base/quantities.js'
 import { StatusError } from '../base/status-error.js'
 import { type BuildFailures, failuresText, headText, type ListedBuild } from './build-text.js'
 import { type Arguments, type Command, type Console, textOption, UsageError } from './command.js'
 import { LIMIT_DETAIL, limitOf, printedAsJson } from './operator/ask.js'
-import { cell, table } from './operator/table.js'
+import { cellsOf, countCells, printBuilds, type SomeBuilds } from './operator/builds-table.js'
+import { cell } from './operator/table.js'
 import { askPage, PAGES_DETAILS, PAGES_OPTIONS, pageIn } from './pages-target.js'
 
 export const build: Command = {
@@ -31,10 +31,7 @@ export const build: Command = {
   },
 }
 
-interface List {
-  readonly count: number
-  readonly builds: readonly ListedBuild[]
-}
+type List = SomeBuilds<ListedBuild>
 
 const PAGE_ROWS = 100
 
@@ -59,26 +56,21 @@ export const listedBuilds = async (
 const list = async (args: Arguments, console: Console): Promise<number> => {
   const answer = await listedBuilds(args, console, limitOf(args))
   if (printedAsJson(args, console, answer)) return 0
-  const more = answer.count - answer.builds.length
-  console.print(answer.count === 0 ? NONE : table(HEAD, answer.builds.map(rowOf)))
-  if (more > 0) console.print(`and ${more} more\n`)
+  printBuilds(console, answer, HEAD, rowOf)
   return 0
 }
 
-const NONE = 'no builds yet, or none of an instance in which you may `read_ac`\n'
 const HEAD = ['STARTED', 'TOOK', 'OUTCOME', 'FAILED', 'HITS', 'MISSES', 'USER', 'ID', 'BUILD']
 
 const rowOf = (build: ListedBuild): readonly string[] => {
-  const { id, outcome, startedAt = '', tookMs, command, patterns, user = '', cache, tests, targets } = build
+  const { id, outcome, user = '', cache, tests, targets } = build
+  const { started, took, what } = cellsOf(build)
   const failed = [
     ...(targets.failed > 0 ? [`${targets.failed} targets`] : []),
     ...(tests.failed > 0 ? [`${tests.failed} tests`] : []),
     ...(tests.flaky > 0 ? [`${tests.flaky} flaky`] : []),
   ].join(', ')
-  const counts = [cache?.hits, cache?.misses].map((count) => (count === undefined ? '' : String(count)))
-  const took = tookMs === undefined ? '' : timeText(tookMs)
-  const what = [command, ...patterns].filter(Boolean).join(' ')
-  return [`${startedAt.slice(0, 19)}Z`, took, outcome, failed, ...counts, user, id, what]
+  return [started, took, outcome, failed, ...countCells(cache?.hits, cache?.misses), user, id, what]
 }
 
 const ID = /^[A-Za-z0-9._-]{8,128}$/
