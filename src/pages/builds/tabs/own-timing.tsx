@@ -11,7 +11,9 @@ import { pageOf } from '../failure-view.js'
 const MAX_SLOWEST = 20
 
 /** What the steps are called, in the order of their colours. */
-export const STEP_NAMES: Readonly<Record<(typeof STEPS)[number], string>> = {
+type OwnStep = (typeof STEPS)[number]
+
+export const STEP_NAMES: Readonly<Record<OwnStep, string>> = {
   queueMs: 'in the queue',
   fetchMs: 'getting inputs',
   runMs: 'running',
@@ -19,14 +21,14 @@ export const STEP_NAMES: Readonly<Record<(typeof STEPS)[number], string>> = {
 }
 
 /** Colours of the steps; the legend says the same. */
-const COLOURS: Readonly<Record<(typeof STEPS)[number], string>> = {
+const COLOURS: Readonly<Record<OwnStep, string>> = {
   queueMs: 'k0',
   fetchMs: 'k2',
   runMs: 'k1',
   uploadMs: 'k3',
 }
 
-export const wholeMs = (one: Pick<OwnExecution, (typeof STEPS)[number]>): number =>
+export const wholeMs = (one: Pick<OwnExecution, OwnStep>): number =>
   STEPS.reduce((sum, step) => sum + (one[step] ?? 0), 0)
 
 /** The executions that took longest, of those that the reader may see. */
@@ -36,13 +38,7 @@ export const slowestOf = async ({ executions }: OwnFacts, visit: Visit): Promise
 }
 
 /** Bars with one scale for all of them, so that they can be compared. */
-const Bar = ({
-  of,
-  scaleMs,
-}: {
-  readonly of: Pick<OwnExecution, (typeof STEPS)[number]>
-  readonly scaleMs: number
-}) => {
+const Bar = ({ of, scaleMs }: { readonly of: Pick<OwnExecution, OwnStep>; readonly scaleMs: number }) => {
   let at = 0
   return (
     <svg class="steps" viewBox="0 0 1000 12" preserveAspectRatio="none" aria-hidden="true">
@@ -58,14 +54,19 @@ const Bar = ({
   )
 }
 
-export const StepLegend = () => (
+/** The colour of each step, with its name or what `textOf` says. */
+export const StepLegend = ({
+  textOf = (step) => STEP_NAMES[step],
+}: {
+  readonly textOf?: (step: OwnStep) => string
+}) => (
   <ul class="legend">
     {STEPS.map((step) => (
       <li>
         <svg viewBox="0 0 10 10" aria-hidden="true">
           <rect class={COLOURS[step]} width="10" height="10" />
         </svg>
-        {STEP_NAMES[step]}
+        {textOf(step)}
       </li>
     ))}
   </ul>
@@ -84,20 +85,12 @@ interface WhereParts {
 export const WhereTimeWent = ({ sums, count, tookMs, localCount }: WhereParts) => {
   const all = wholeMs(sums)
   if (count === 0) return <p class="none">Nothing of this build ran here.</p>
+  const partOf = (step: OwnStep): string => (all === 0 ? '' : ` (${Math.round((100 * sums[step]) / all)} %)`)
   const atOnce = tookMs === undefined || tookMs === 0 ? undefined : all / tookMs
   return (
     <section aria-label="Where the time went">
       <Bar of={sums} scaleMs={all} />
-      <ul class="legend">
-        {STEPS.map((step) => (
-          <li>
-            <svg viewBox="0 0 10 10" aria-hidden="true">
-              <rect class={COLOURS[step]} width="10" height="10" />
-            </svg>
-            {`${durationText(sums[step])} ${STEP_NAMES[step]}${all === 0 ? '' : ` (${Math.round((100 * sums[step]) / all)} %)`}`}
-          </li>
-        ))}
-      </ul>
+      <StepLegend textOf={(step) => `${durationText(sums[step])} ${STEP_NAMES[step]}${partOf(step)}`} />
       <p class="dim small">
         {[
           `${counted(count, 'execution')}, their times added up`,
