@@ -323,7 +323,8 @@ t.test('limits and timeouts apply to a confined action', { skip: noSandbox }, as
     t.match(await start(action(sh(script))), { executeResponse: { status: { code: 8, message } } }, script)
   }
   const ignoring = sh("trap '' TERM HUP INT; exec >&- 2>&-; while :; do sleep 1000; done")
-  t.match(await run(ignoring, {}, { timeout: { nanos: 300_000_000 } }), { status: { code: 4 } })
+  const ignored = await run(ignoring, {}, { timeout: { nanos: 300_000_000 } })
+  t.match(ignored, { status: { code: 4 } }, `the timeout ends it, and nothing else: ${ignored.status?.message}`)
   t.match(await run(sh('exit 3')), { result: { exitCode: 3 } }, 'the worker continues')
   t.same(await rest(), [])
 })
