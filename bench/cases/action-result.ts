@@ -1,12 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { codec } from '../../src/proto/codec.js'
 import { REQUEST_METADATA } from '../../src/proto/request-metadata.js'
-import type { RateCase } from '../case.js'
+import type { Limit, RateCase } from '../case.js'
 import { digestOf, randomBlobs, store } from '../content.js'
 import { each } from '../load/each.js'
 import { repeat } from '../load/h2load.js'
 import type { Request } from '../load/request.js'
-import { BRANCH_TOKEN, callersOnly, TOKEN, uncheckedResults, unpromised, withScopes } from '../server/config.js'
+import {
+  BRANCH_TOKEN,
+  callersOnly,
+  TOKEN,
+  uncheckedResults,
+  unpromised,
+  withoutScopes,
+  withScopes,
+} from '../server/config.js'
 import type { Server } from '../server/process.js'
 
 const REAPI = 'build.bazel.remote.execution.v2'
@@ -134,6 +142,29 @@ const promisedHits = (outputs: number): readonly RateCase[] => {
   ]
 }
 
+const AS_MAIN = { authorization: `Bearer ${TOKEN}` }
+const AS_BRANCH = { authorization: `Bearer ${BRANCH_TOKEN}` }
+
+/** The same calls with and without scopes, in one run. */
+const scopedCases = (): readonly RateCase[] => {
+  const cased = (
+    name: string,
+    more: Partial<Variant>,
+    besides: readonly Omit<Limit, 'usesBare' | 'run'>[],
+  ): RateCase => {
+    const variant = { isHit: true, isInlined: false, hasCas: true, configure: withScopes, headers: AS_MAIN, ...more }
+    const subject = getActionResult({ ...variant, name })
+    return { ...subject, limits: besides.map((limit) => ({ ...limit, usesBare: true, run: subject.run })) }
+  }
+  const without = { name: 'without scopes', configure: withoutScopes }
+  return [
+    cased('GetActionResult hit, trusted beside scopes', {}, [without]),
+    cased('GetActionResult hit, by a scope that misses its own', { reader: AS_BRANCH }, [without]),
+    cased('GetActionResult hit, by a scope, its own', { headers: AS_BRANCH }, [without]),
+    cased('GetActionResult miss, by a scope', { isHit: false, reader: AS_BRANCH }, [without]),
+  ]
+}
+
 export const actionResultCases = (): readonly RateCase[] => [
   ...[1, 100, 10_000].flatMap(promisedHits),
   getActionResult({ name: 'GetActionResult hit', isHit: true, isInlined: false }),
@@ -153,18 +184,6 @@ export const actionResultCases = (): readonly RateCase[] => [
     configure: callersOnly,
     headers: { authorization: `Bearer ${TOKEN}` },
   }),
-  getActionResult({
-    name: 'GetActionResult hit, trusted beside scopes',
-    ...{ isHit: true, isInlined: false, hasCas: true },
-    configure: withScopes,
-    headers: { authorization: `Bearer ${TOKEN}` },
-  }),
-  getActionResult({
-    name: 'GetActionResult hit, by a scope that misses its own',
-    ...{ isHit: true, isInlined: false, hasCas: true },
-    configure: withScopes,
-    headers: { authorization: `Bearer ${TOKEN}` },
-    reader: { authorization: `Bearer ${BRANCH_TOKEN}` },
-  }),
+  ...scopedCases(),
   getActionResult({ name: 'GetActionResult miss', isHit: false, isInlined: false }),
 ]

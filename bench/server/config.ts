@@ -254,14 +254,23 @@ export const chunkedCache = (dataPath: string): object => cacheOnly(chunked(data
 /** Of a branch, in `withScopes`. */
 export const BRANCH_TOKEN = 'token-of-a-branch'
 
-/** All services, with a token that is trusted and one that has a scope. */
-export const withScopes = (dataPath: string): object => {
-  const tokenOf = (name: string, token: string, more: object = {}): object => ({
+const callersOfTwoRefs = (dataPath: string, more: object): object => {
+  const tokenOf = (name: string, token: string): object => ({
     ...{ name, sha256: createHash('sha256').update(token).digest('hex') },
-    ...more,
   })
   return {
     ...benchConfig(dataPath),
-    security: { identity: { tokens: [tokenOf('main', TOKEN), tokenOf('branch', BRANCH_TOKEN, { scope: 'branch' })] } },
+    security: {
+      identity: { tokens: [tokenOf('main', TOKEN), tokenOf('branch', BRANCH_TOKEN)] },
+      access: [{ names: ['main', 'branch'], may: ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute'] }],
+      ...more,
+    },
   }
 }
+
+/** All services, for a caller that is trusted and one that has a scope. */
+export const withScopes = (dataPath: string): object =>
+  callersOfTwoRefs(dataPath, { scopes: { rules: [{ names: ['branch'], scope: 'refs/pull/{name}' }] } })
+
+/** The same callers, all of them trusted. */
+export const withoutScopes = (dataPath: string): object => callersOfTwoRefs(dataPath, {})

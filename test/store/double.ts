@@ -130,6 +130,11 @@ export class ContractDouble implements Store {
     return this.#served(encoded, { encoding: 'ZSTD' }, digest).as('IDENTITY', bytes.length)
   }
 
+  /** By its index, as stores in memory. */
+  lacks({ key }: Digest): boolean {
+    return !this.#blobs.has(key)
+  }
+
   async sizeOf(named: Digest): Promise<number | undefined> {
     if (!this.properties.findsByHash) return undefined
     const found = [...this.#blobs.keys()].map((key) => Digest.ofKey(key))

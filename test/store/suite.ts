@@ -166,6 +166,19 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
     }
   })
 
+  withStore('never says that it lacks a blob that it has', async (t, { store }) => {
+    for (const sizeBytes of [1, 600_017]) {
+      const bytes = bytesOf(sizeBytes, 'lacked')
+      const digest = digestOf(bytes)
+      if (store.lacks(digest, call)) await rejects(t, store.get(digest, WHOLE, call), 'NOT_FOUND')
+      await put(store, digest, bytes)
+      t.equal(store.lacks(digest, call), false, `${sizeBytes} bytes`)
+      if (options.removes === false) continue
+      await store.remove(digest, 'unwanted', call)
+      if (store.lacks(digest, call)) await rejects(t, store.get(digest, WHOLE, call), 'NOT_FOUND')
+    }
+  })
+
   withStore('finds missing blobs among present ones', async (t, { store }) => {
     const blobs = Array.from({ length: 20 }, (_, i) => Buffer.from(`blob ${i}`))
     for (const [i, bytes] of blobs.entries()) if (i % 3 === 0) await put(store, digestOf(bytes), bytes)

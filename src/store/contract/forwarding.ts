@@ -33,6 +33,10 @@ export abstract class ForwardingStore implements Store {
     return this.outgoing(await this.backend.get(this.keyOf(digest), range, call), digest, range, call)
   }
 
+  lacks(digest: Digest, call: Call): boolean {
+    return this.backend.lacks(this.keyOf(digest), call)
+  }
+
   sizeOf(named: Digest, call: Call): Promise<number | undefined> {
     return this.backend.sizeOf(this.keyOf(named), call)
   }

@@ -36,6 +36,12 @@ export interface Store {
   get(digest: Digest, range: Range, call: Call): Promise<Blob>
 
   /**
+   * Whether `get` would surely reject with NOT_FOUND now. True only if the store knows it by its own index, without I/O or a
+   * question to another process; false says nothing. Neither a use nor a read that metrics count.
+   */
+  lacks(digest: Digest, call: Call): boolean
+
+  /**
    * The size in the digest of a stored blob with the hash of `named`, whatever the size of `named`. Undefined if there is
    * none, or if the store cannot look (`properties.findsByHash`). The largest of several, which only keys can have. Does
    * not count as a use.
@@ -180,6 +186,10 @@ export abstract class BaseStore implements Store {
   abstract put(digest: Digest, blob: Blob, call: Call): Promise<void>
   abstract remove(digest: Digest, why: Removal, call: Call): Promise<void>
   abstract health(call: Call): Promise<HealthStatus>
+
+  lacks(_digest: Digest, _call: Call): boolean {
+    return false
+  }
 
   sizeOf(_named: Digest, _call: Call): Promise<number | undefined> {
     return Promise.resolve(undefined)

@@ -70,6 +70,10 @@ export abstract class PartitionedStore extends BaseStore {
     return this.#storeOf(digest).evictedMs(digest, call)
   }
 
+  override lacks(digest: Digest, call: Call): boolean {
+    return this.#storeOf(digest).lacks(digest, call)
+  }
+
   get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     return this.#storeOf(digest).get(digest, range, call)
   }

@@ -31,10 +31,24 @@ class Layers extends ForwardingStore {
     return missing
   }
 
-  /** If none has it, the error is the one that says most: a result that lacks an output is more than none. */
-  override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+  override lacks(digest: Digest, call: Call): boolean {
+    return this.backend.lacks(digest, call) && this.#others.every((other) => other.lacks(digest, call))
+  }
+
+  /**
+   * If none has it, the error is the one that says most: a result that lacks an output is more than none. A layer that knows by
+   * its index that it has nothing is not asked: its error would cost more than the hit of the next one.
+   */
+  override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const [first, ...later] = this.#others
+    if (first === undefined || !this.backend.lacks(digest, call))
+      return this.#firstOf([this.backend, ...this.#others], digest, range, call)
+    return later.length === 0 ? first.get(digest, range, call) : this.#firstOf(this.#others, digest, range, call)
+  }
+
+  async #firstOf(stores: readonly Store[], digest: Digest, range: Range, call: Call): Promise<Blob> {
     let miss: unknown
-    for (const store of [this.backend, ...this.#others]) {
+    for (const store of stores) {
       try {
         return await store.get(digest, range, call)
       } catch (error) {
@@ -71,6 +85,10 @@ class InInstance extends ForwardingStore {
 
   override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     return super.get(digest, range, this.#in(call))
+  }
+
+  override lacks(digest: Digest, call: Call): boolean {
+    return super.lacks(digest, this.#in(call))
   }
 
   override sizeOf(named: Digest, call: Call): Promise<number | undefined> {

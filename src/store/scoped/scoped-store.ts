@@ -40,6 +40,9 @@ export type ScopeOf = (call: Call) => KnownScope
 export class ScopedStore extends ForwardingStore {
   readonly #scope: Scope
   readonly #of: ScopeOf
+  /** The texts of all keys of this generation begin alike. */
+  #generation = ''
+  #keysBegin = ''
 
   constructor(backend: Store, scope: Scope, of: ScopeOf) {
     super(backend)
@@ -59,6 +62,12 @@ export class ScopedStore extends ForwardingStore {
     const indexes = Array.from({ length: digests.count }, (_, index) => index)
     const found = await boundedMap(indexes, LANES, (index) => this.#has(digests.at(index), call))
     return digests.select(indexes.filter((index) => found[index] !== true))
+  }
+
+  override lacks(digest: Digest, call: Call): boolean {
+    const generation = this.#of(call).generation()
+    if (typeof generation === 'object') return false
+    return generation === undefined || this.backend.lacks(this.#keyIn(generation, digest), call)
   }
 
   override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
@@ -121,7 +130,12 @@ export class ScopedStore extends ForwardingStore {
   }
 
   #keyIn(generation: string, digest: Digest): Digest {
-    return Digest.ofOwn('SCOPED', JSON.stringify([this.#scope.name, generation, digest.key]))
+    if (generation !== this.#generation) {
+      this.#generation = generation
+      this.#keysBegin = JSON.stringify([this.#scope.name, generation, '']).slice(0, -2)
+    }
+    // The key of a digest has no character that JSON changes.
+    return Digest.ofOwn('SCOPED', `${this.#keysBegin}${digest.key}"]`)
   }
 }
 

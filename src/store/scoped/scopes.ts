@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.js'
+import { LruCache } from '../../base/lru-cache.js'
 import type { Log } from '../../log/log.js'
 import type { Scope } from '../../rpc/scope.js'
 import type { Store } from '../contract/store.js'
@@ -23,8 +24,8 @@ const MAX_KNOWN = 10_000
 export class Scopes {
   readonly #store: Store
   readonly #options: ScopesOptions
-  /** By instance and name, the longest unused first. */
-  readonly #known = new Map<string, KnownScope>()
+  /** By instance and name. */
+  readonly #known = new LruCache<KnownScope>(MAX_KNOWN)
   readonly revoked: RevokedWriters
 
   constructor(store: Store, options: ScopesOptions) {
@@ -45,12 +46,11 @@ export class Scopes {
 
   of(instanceName: string, scope: Scope): KnownScope {
     const name = `${instanceName}\0${scope.name}`
-    const known = this.#known.get(name) ?? new KnownScope({ ...this.#options, store: this.#store, scope, instanceName })
-    this.#known.delete(name)
-    this.#known.set(name, known)
-    const [oldest] = this.#known.keys()
-    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest)
-    return known
+    const known = this.#known.get(name)
+    if (known !== undefined) return known
+    const added = new KnownScope({ ...this.#options, store: this.#store, scope, instanceName })
+    this.#known.set(name, added, 1)
+    return added
   }
 
   /** Those that were asked for since the start and keep something. */

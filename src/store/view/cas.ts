@@ -46,6 +46,10 @@ class Cas extends ForwardingStore {
     return digest.isEmpty ? emptyBlob(digest, range) : this.backend.get(digest, range, call)
   }
 
+  override lacks(digest: Digest, call: Call): boolean {
+    return !digest.isEmpty && this.backend.lacks(digest, call)
+  }
+
   override put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     const checked = this.incoming(blob, digest)
     return digest.isEmpty ? checked.drain(call.signal) : this.backend.put(digest, checked, call)

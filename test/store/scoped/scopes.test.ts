@@ -11,6 +11,7 @@ import { layered } from '../../../src/store/scoped/layers.js'
 import { Scopes } from '../../../src/store/scoped/scopes.js'
 import { asKeyed } from '../../../src/store/view/keyed.js'
 import { memoryStore } from '../../service/harness.js'
+import { ContractDouble } from '../double.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 const DAY_MS = 86_400_000
@@ -58,6 +59,41 @@ t.test('layers are read in order and written at the first', async (t) => {
   )
   await both.remove(actionOf('shared'), 'unwanted', call)
   t.equal(await read(both, 'shared'), 'shared', 'only its own can be removed')
+})
+
+t.test('a miss of its own costs a scope no question to the store, and a hit of its own asks only once', async (t) => {
+  const near = new ContractDouble({ caller: call })
+  const { scopes } = await opened(asKeyed(near))
+  await putBytes(asKeyed(near), actionOf('shared'), resultOf('shared'), call)
+  const both = layered(scopes.layer(one), asKeyed(near))
+  await putBytes(both, actionOf('own'), resultOf('own'), call)
+  t.equal(await read(both, 'own'), 'own')
+  const asked = async (text: string): Promise<number> => {
+    const before = near.calls.get
+    await read(both, text)
+    return near.calls.get - before
+  }
+  t.same([await asked('shared'), await asked('own'), await asked('none')], [1, 1, 1])
+})
+
+t.test('where a store does not know what it lacks, a hit of its own is still one question', async (t) => {
+  const far = new (class extends ContractDouble {
+    override lacks(): boolean {
+      return false
+    }
+  })({ caller: call })
+  const { scopes } = await opened(asKeyed(far))
+  await putBytes(asKeyed(far), actionOf('shared'), resultOf('shared'), call)
+  const both = layered(scopes.layer(one), asKeyed(far))
+  await putBytes(both, actionOf('own'), resultOf('own'), call)
+  const asked = async (text: string): Promise<number> => {
+    const before = far.calls.get
+    await read(both, text)
+    return far.calls.get - before
+  }
+  await asked('own')
+  t.same([await asked('own'), await asked('shared'), await asked('none')], [1, 2, 2])
+  t.equal(await read(both, 'shared'), 'shared')
 })
 
 t.test('a scope that is dropped is empty for every server within five seconds, and stays so', async (t) => {

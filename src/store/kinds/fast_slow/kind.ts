@@ -153,6 +153,10 @@ class FastSlowStore extends BaseStore {
     return inSlow ?? (this.#slowTakesUploads ? undefined : this.#fast.evictedMs(digest, call))
   }
 
+  override lacks(digest: Digest, call: Call): boolean {
+    return this.#fast.lacks(digest, call) && this.#slow.lacks(digest, call)
+  }
+
   get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     if (this.#slow.properties.keepsNothing) return this.#fast.get(digest, range, call)
     const read = this.#getOfEither(digest, range, call)

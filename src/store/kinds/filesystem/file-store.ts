@@ -25,6 +25,7 @@ import {
   type Removal,
   type StoreProperties,
 } from '../../contract/store.js'
+import { ABSENT } from '../../index/blob-index.js'
 import type { Claimant } from '../../index/promises.js'
 import { putInGroups } from '../../partition/put-in-groups.js'
 import type { Catalog } from './catalog.js'
@@ -107,6 +108,10 @@ export class FilesystemStore extends BaseStore {
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     return this.#catalog.index.missing(digests, call)
+  }
+
+  override lacks(digest: Digest): boolean {
+    return this.#catalog.index.find(digest) === ABSENT
   }
 
   override async sizeOf(named: Digest): Promise<number | undefined> {

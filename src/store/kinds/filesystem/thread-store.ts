@@ -93,6 +93,10 @@ export class ThreadFileStore extends BaseStore {
     return this.#catalog.missing(digests, call)
   }
 
+  override lacks(digest: Digest): boolean {
+    return this.reader.find(digest) === undefined
+  }
+
   get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     return this.#reads.get(digest, range, call)
   }

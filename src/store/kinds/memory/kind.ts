@@ -47,6 +47,10 @@ class MemoryStore extends BaseStore {
     return this.#index.missing(digests, call)
   }
 
+  override lacks(digest: Digest): boolean {
+    return this.#index.find(digest) === ABSENT
+  }
+
   override async sizeOf(named: Digest): Promise<number | undefined> {
     return this.#index.sizeOf(named)
   }

@@ -19,6 +19,10 @@ class NoopStore extends BaseStore {
     return digests
   }
 
+  override lacks(): boolean {
+    return true
+  }
+
   async get({ key }: Digest, _range: Range, _call: Call): Promise<Blob> {
     throw new StatusError('NOT_FOUND', `blob ${key} is not here: this store keeps nothing`)
   }
