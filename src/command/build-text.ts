@@ -1,4 +1,4 @@
-import { counted, timeText } from '../base/quantities.js'
+import { counted, sizeText, timeText } from '../base/quantities.js'
 import { cell } from './operator/table.js'
 
 /** A build as the JSON of the pages has it. */
@@ -43,6 +43,15 @@ export interface BuildFailures extends Partial<Omit<ListedBuild, 'id' | 'instanc
   readonly failedActions?: readonly Failure[]
   readonly failedActionCount?: number
   readonly flakyTests?: readonly string[]
+  readonly artifacts?: readonly ListedArtifact[]
+  readonly hasMoreArtifacts?: boolean
+}
+
+export interface ListedArtifact {
+  readonly target?: string
+  readonly name: string
+  readonly sizeBytes?: number
+  readonly url?: string
 }
 
 export const headText = (build: BuildFailures): string => {
@@ -65,6 +74,19 @@ export const failuresText = (build: BuildFailures): string => {
   const more = failedTestCount + failedActionCount - all.length
   const rest = more > 0 ? `\nand ${counted(more, 'failure')} more\n` : ''
   return `${all.map((one) => `\n${failureText(one)}`).join('')}${rest}`
+}
+
+const MAX_ARTIFACTS = 20
+
+/** What targets made, with addresses to download it. */
+export const artifactsText = ({ artifacts = [], hasMoreArtifacts = false }: BuildFailures): string => {
+  if (artifacts.length === 0) return ''
+  const lines = artifacts.slice(0, MAX_ARTIFACTS).map(({ target = '', name, sizeBytes, url }) => {
+    const size = sizeBytes === undefined ? '' : ` ${sizeText(sizeBytes)}`
+    return `  ${lineOf(name)}${size} of ${lineOf(target)}${url === undefined ? ', not uploaded or not for you' : `\n    ${lineOf(url)}`}`
+  })
+  const isCut = hasMoreArtifacts || artifacts.length > MAX_ARTIFACTS
+  return `\nartifacts:\n${lines.join('\n')}\n${isCut ? '  and more: the page .../artifacts of the build has all\n' : ''}`
 }
 
 const failureText = (of: Failure): string => {

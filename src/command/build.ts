@@ -1,5 +1,5 @@
 import { StatusError } from '../base/status-error.js'
-import { type BuildFailures, failuresText, headText, type ListedBuild } from './build-text.js'
+import { artifactsText, type BuildFailures, failuresText, headText, type ListedBuild } from './build-text.js'
 import { type Arguments, type Command, type Console, textOption, UsageError } from './command.js'
 import { LIMIT_DETAIL, limitOf, printedAsJson } from './operator/ask.js'
 import { cellsOf, countCells, printBuilds, type SomeBuilds } from './operator/builds-table.js'
@@ -10,7 +10,10 @@ export const build: Command = {
   name: 'build',
   usage: [
     ['list [--limit N] [--json]', 'the latest builds on the pages of a server'],
-    ['show BUILD [--errors] [--json]', 'how a build went: what failed with its last lines, and how to run it again'],
+    [
+      'show BUILD [--errors] [--json]',
+      'how a build went: what failed with its last lines, how to run it again, and files to download',
+    ],
   ],
   details: [
     ['BUILD', 'its id, the first 8 or more characters of it, or the address of its page'],
@@ -26,10 +29,12 @@ export const build: Command = {
       throw new UsageError('expected list, or show and one BUILD')
     const shown = await shownBuild(args, console, word)
     if (printedAsJson(args, console, args.options['errors'] === true ? errorsOf(shown) : shown)) return 0
-    console.print(args.options['errors'] === true ? failuresText(shown) : `${headText(shown)}${failuresText(shown)}`)
+    console.print(args.options['errors'] === true ? failuresText(shown) : wholeText(shown))
     return 0
   },
 }
+
+const wholeText = (shown: BuildFailures): string => `${headText(shown)}${failuresText(shown)}${artifactsText(shown)}`
 
 type List = SomeBuilds<ListedBuild>
 

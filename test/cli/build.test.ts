@@ -20,6 +20,19 @@ const failed = [
       stderr: { name: 'stderr', contents: Buffer.from('lib.cc:2: error\u001b[31m \u202e dept\n') },
     },
   }),
+  bazel({
+    id: { namedSet: { id: '0' } },
+    namedSetOfFiles: {
+      files: [
+        { name: 'a/app', uri: `bytestream://x/blobs/${'0'.repeat(64)}/2048` },
+        { name: 'a/map\u001b]0;x', uri: 'file:///map' },
+      ],
+    },
+  }),
+  bazel({
+    id: { targetCompleted: { label: '//a:app' } },
+    completed: { success: true, outputGroup: [{ name: 'default', fileSets: [{ id: '0' }] }] },
+  }),
   bazel({ finished: { exitCode: { code: 1, name: 'BUILD_FAILURE' } } }),
 ]
 
@@ -62,6 +75,9 @@ t.test('a failed build, by its begin and by its address, as text and as JSON', a
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     t.notMatch(text, /[\u001b\u202e]/, 'nothing that a terminal obeys')
   }
+  const whole = await run('build', 'show', ID, '--server', address)
+  t.match(whole.text, /artifacts:\n {2}a\/app 2 kB of \/\/a:app\n {4}http:\S+\/blobs\/sha256\/file\/0{64}-2048\/app\n/)
+  t.match(whole.text, /\n {2}a\/map\S+ of \/\/a:app, not uploaded/)
   const json = await run('build', 'show', ID, '--errors', '--json', '--server', address)
   t.match(JSON.parse(json.text), { id: ID, errors: [{ label: '//a:lib', exitCode: 3, exitSaidBy: 'client' }] })
   t.match(await run('build', 'show', 'ffffffff', '--server', address), { code: 1, text: /there is no build ffffffff/ })

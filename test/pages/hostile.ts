@@ -50,7 +50,14 @@ export const events: readonly Buffer[] = [
       failureDetail: { message: 'env TOKEN=super-secret failed' },
     },
   }),
-  bazel({ id: { targetCompleted: { label: '//a:lib' } }, completed: { success: false } }),
+  bazel({
+    id: { namedSet: { id: '0' } },
+    namedSetOfFiles: { files: [{ name: HOSTILE, uri: uriOf(stderr) }], fileSets: [{ id: '0' }] },
+  }),
+  bazel({
+    id: { targetCompleted: { label: '//a:lib' } },
+    completed: { success: false, outputGroup: [{ name: HOSTILE, fileSets: [{ id: '0' }] }] },
+  }),
   bazel({
     id: { testResult: { label: '//a:test', run: 1, shard: 2, attempt: 1 } },
     testResult: {

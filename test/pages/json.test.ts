@@ -40,6 +40,7 @@ t.test('each page has JSON by .json and by accept, which its schema allows', asy
     builds: 'builds',
     build: 'invocation/one',
     targets: 'invocation/one/targets',
+    artifacts: 'invocation/one/artifacts',
     tests: 'invocation/one/tests',
     log: 'invocation/one/log',
     timing: 'invocation/one/timing',

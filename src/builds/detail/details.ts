@@ -3,6 +3,7 @@ import { type EventRecord, Stream } from '../log/record.js'
 import { type OwnFacts, OwnFactsReader } from '../own/facts.js'
 import { type BazelEvent, bazelEventIn, decodePayload, payloadIn } from '../stored-event.js'
 import { millisOf, statusName } from '../summary.js'
+import { ArtifactReader, type Artifacts } from './artifacts.js'
 import { clipped, MAX_LABEL } from './clipped.js'
 import { commandLineIn, type NamedCommandLine } from './command-line.js'
 import { Console, type Line } from './console.js'
@@ -67,6 +68,7 @@ export interface Details {
   readonly commandLines: readonly NamedCommandLine[]
   readonly facts: readonly (readonly [string, string])[]
   readonly toolLogs: readonly FileRef[]
+  readonly artifacts: Artifacts
   readonly metrics: BuildMetrics | undefined
   readonly aborted: string | undefined
   /** What this server knows itself. */
@@ -103,9 +105,10 @@ const MAX_COMMAND_LINES = 6
 /** Field numbers of build_event_stream.BuildEvent that pages show. */
 const PROGRESS = 3
 const COMMAND_LINE = 22
+const NAMED_SET = 15
 const SHOWN: ReadonlySet<number> = new Set([4, 7, 8, 9, 10, 16, 18, 23, 24, 26])
 /** Those that it knows and does not show here. */
-const KNOWN: ReadonlySet<number> = new Set([5, 6, 12, 13, 14, 15, 17, 20, 21, 25, 27, 28, 29, 30])
+const KNOWN: ReadonlySet<number> = new Set([5, 6, 12, 13, 14, 17, 20, 21, 25, 27, 28, 29, 30])
 
 interface GrowingTest {
   status: string | undefined
@@ -123,6 +126,7 @@ export class DetailReader {
   readonly #facts = new Map<string, string>()
   readonly #toolLogs: FileRef[] = []
   readonly #console = new Console()
+  readonly #artifacts = new ArtifactReader()
   readonly #own = new OwnFactsReader()
   readonly #secrets = new BuildSecrets()
   readonly #leftOut = { failures: 0, targets: 0, tests: 0 }
@@ -146,6 +150,7 @@ export class DetailReader {
       commandLines: this.#commandLines,
       facts: [...this.#facts],
       toolLogs: this.#toolLogs,
+      artifacts: this.#artifacts.artifacts,
       metrics: this.#metrics,
       aborted: this.#aborted,
       own: this.#own.facts(),
@@ -173,6 +178,7 @@ export class DetailReader {
       const { number, payload } = encoded
       if (number === PROGRESS) yield* this.#printed(payload)
       else if (number === COMMAND_LINE) yield* this.#commanded(payload)
+      else if (number === NAMED_SET) yield* this.#artifacts.takeSet(encoded)
       else if (SHOWN.has(number)) {
         const { event: decoded, isShortened } = decodePayload(encoded)
         if (isShortened) this.#shortenedEvents += 1
@@ -195,6 +201,7 @@ export class DetailReader {
         const state = completed.success ? 'built' : 'failed'
         const why = completed.failureDetail === null ? undefined : this.#secrets.hidden(completed.failureDetail.message)
         this.#target(target.label, completed.targetKind, state, why)
+        this.#artifacts.takeTarget(target.label, completed.outputGroup)
       }
     }
     if (aborted !== null) this.#aborts(event)

@@ -51,8 +51,11 @@ export const blobOf = ({ uri }: Pick<FileRef, 'uri'>): NamedBlob | undefined => 
 }
 
 /** The address of the page of a file. */
-export const fileAddress = ({ instance, digest }: NamedBlob, name: string): string =>
-  addressOf(instance, 'file', digest, name.split('/').at(-1) || 'file')
+export const fileAddress = ({ instance, digest }: NamedBlob, name: string): string => {
+  const last = name.split('/').at(-1) ?? ''
+  // A browser takes dots as a way up.
+  return addressOf(instance, 'file', digest, /^\.{0,2}$/.test(last) ? 'file' : last)
+}
 
 /** The last lines of a file, if the reader may read the CAS that has it. */
 export const textOf = async (

@@ -77,12 +77,30 @@ export class DetailsOfBuilds {
 }
 
 /** A row takes about a hundred bytes; so do two characters of a secret that is looked for. */
-const weightOf = ({ targets, tests, failures, console, commandLines, secretCharacters }: Details): number => {
+const weightOf = ({
+  targets,
+  tests,
+  failures,
+  console,
+  commandLines,
+  secretCharacters,
+  artifacts,
+}: Details): number => {
   const attempts = tests.reduce((sum, test) => sum + test.attempts.length, 0)
   const words = commandLines.reduce(
     (sum, line) => sum + line.sections.reduce((all, one) => all + one.words.length, 0),
     0,
   )
   const spans = console.lines.reduce((sum, line) => sum + 1 + line.spans.length, 0)
-  return 100 + targets.length + tests.length + attempts + failures.length * 10 + spans + words + secretCharacters / 2
+  return (
+    100 +
+    targets.length +
+    artifacts.fileCount * 2 +
+    tests.length +
+    attempts +
+    failures.length * 10 +
+    spans +
+    words +
+    secretCharacters / 2
+  )
 }

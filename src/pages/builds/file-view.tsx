@@ -10,15 +10,10 @@ export const FileLink = ({ file, visit }: { readonly file: FileRef; readonly vis
   const blob = blobOf(file)
   const size = blob?.digest.sizeBytes ?? file.sizeBytes
   const said = <Said text={file.name} />
-  const named =
-    blob !== undefined && visit.may('read_cas', blob.instance) ? (
-      <a href={visit.to(fileAddress(blob, file.name))}>{said}</a>
-    ) : (
-      said
-    )
+  const link = linkToDownload(file, visit)
   return (
     <>
-      {named}
+      {link === undefined ? said : <a href={link}>{said}</a>}
       {size !== undefined && <span class="dim">{` ${sizeText(size)}`}</span>}
     </>
   )
@@ -64,10 +59,18 @@ const Above = ({
   )
 }
 
+/** The address of a file as text, if the reader may open it. */
+export const linkOfFile = (file: FileRef | undefined, visit: Visit): string | undefined =>
+  linkToDownload(file, visit, { show: 'text' })
+
 /** The address of a file if the reader may open it. */
-export const linkOfFile = (file: FileRef | undefined, visit: Visit): string | undefined => {
+export const linkToDownload = (
+  file: FileRef | undefined,
+  visit: Visit,
+  query: Readonly<Record<string, string>> = {},
+): string | undefined => {
   const blob = file && blobOf(file)
   return file === undefined || blob === undefined || !visit.may('read_cas', blob.instance)
     ? undefined
-    : visit.to(fileAddress(blob, file.name), { show: 'text' })
+    : visit.to(fileAddress(blob, file.name), query)
 }

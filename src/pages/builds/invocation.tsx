@@ -91,7 +91,9 @@ const shown = async (
   const isRunning = known.kept !== undefined && outcomeOf(known.kept.summary, known.kept.isOpen) === 'running'
   const seen: Seen = { ...known, goesOn, isRunning }
   const { visit, kept, details } = seen
-  const offered = tabs.filter(({ needsEvents }) => !needsEvents || details !== undefined)
+  const offered = tabs.filter(
+    ({ needsEvents, isOffered }) => (!needsEvents || details !== undefined) && isOffered?.(seen) !== false,
+  )
   const title = titleOf(seen)
   const all = seen.parts.inQueueOf(visit, seen.id)
   // What failed is on the page of a build with events.

@@ -7,6 +7,7 @@ import { rawLogPage } from './raw-log.js'
 import type { RecentRows } from './recent-rows.js'
 import { READ_BUILDS } from './row.js'
 import { shortLinkPage } from './short-link.js'
+import { artifactsTab } from './tabs/artifacts.js'
 import { cacheTab } from './tabs/cache.js'
 import { commandTab } from './tabs/command.js'
 import { logTab } from './tabs/log.js'
@@ -17,7 +18,7 @@ import { timingTab } from './tabs/timing.js'
 import { testHistoryPage } from './test-pages.js'
 import { trendPage } from './trend-page.js'
 
-const TABS = [overviewTab, targetsTab, testsTab, logTab, timingTab, cacheTab]
+const TABS = [overviewTab, targetsTab, artifactsTab, testsTab, logTab, timingTab, cacheTab]
 
 /** `moreTabs` of an invocation come from other rooms. */
 export const buildPages = (

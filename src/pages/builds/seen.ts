@@ -57,6 +57,8 @@ export interface InvocationTab {
   readonly title: string
   /** Whether it also makes sense without build events. */
   readonly needsEvents: boolean
+  /** Whether there is something to see; true if left out. */
+  readonly isOffered?: (seen: Seen) => boolean
   /** Whether the reader may open a page of another site from it, which may answer this page. */
   readonly opensOthers?: boolean
   readonly body: (seen: Seen) => ComponentChildren | Promise<ComponentChildren>

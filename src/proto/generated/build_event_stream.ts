@@ -364,8 +364,33 @@ export interface ActionExecutedInput {
   endTime?: google_protobuf.TimestampInput | null | undefined
 }
 
+export interface OutputGroup {
+  name: string
+  fileSets: NamedSetId[]
+  incomplete: boolean
+  inlineFiles: File[]
+}
+
+export interface OutputGroupInput {
+  name?: string | undefined
+  fileSets?: readonly NamedSetIdInput[] | undefined
+  incomplete?: boolean | undefined
+  inlineFiles?: readonly FileInput[] | undefined
+}
+
+export interface NamedSetOfFiles {
+  files: File[]
+  fileSets: NamedSetId[]
+}
+
+export interface NamedSetOfFilesInput {
+  files?: readonly FileInput[] | undefined
+  fileSets?: readonly NamedSetIdInput[] | undefined
+}
+
 export interface TargetComplete {
   success: boolean
+  outputGroup: OutputGroup[]
   tag: string[]
   targetKind: string
   failureDetail: FailureDetail | null
@@ -373,6 +398,7 @@ export interface TargetComplete {
 
 export interface TargetCompleteInput {
   success?: boolean | undefined
+  outputGroup?: readonly OutputGroupInput[] | undefined
   tag?: readonly string[] | undefined
   targetKind?: string | undefined
   failureDetail?: FailureDetailInput | null | undefined
@@ -657,6 +683,7 @@ export interface BuildEvent {
   unstructuredCommandLine: UnstructuredCommandLine | null
   optionsParsed: OptionsParsed | null
   finished: BuildFinished | null
+  namedSetOfFiles: NamedSetOfFiles | null
   workspaceStatus: WorkspaceStatus | null
   configuration: Configuration | null
   configured: TargetConfigured | null
@@ -665,7 +692,7 @@ export interface BuildEvent {
   buildMetrics: BuildMetrics | null
   buildMetadata: BuildMetadata | null
   /** Which one is set. */
-  readonly payload: 'progress' | 'aborted' | 'started' | 'expanded' | 'action' | 'completed' | 'testSummary' | 'testResult' | 'unstructuredCommandLine' | 'optionsParsed' | 'finished' | 'workspaceStatus' | 'configuration' | 'configured' | 'structuredCommandLine' | 'buildToolLogs' | 'buildMetrics' | 'buildMetadata' | undefined
+  readonly payload: 'progress' | 'aborted' | 'started' | 'expanded' | 'action' | 'completed' | 'testSummary' | 'testResult' | 'unstructuredCommandLine' | 'optionsParsed' | 'finished' | 'namedSetOfFiles' | 'workspaceStatus' | 'configuration' | 'configured' | 'structuredCommandLine' | 'buildToolLogs' | 'buildMetrics' | 'buildMetadata' | undefined
 }
 
 export interface BuildEventInput {
@@ -683,6 +710,7 @@ export interface BuildEventInput {
   unstructuredCommandLine?: UnstructuredCommandLineInput | null | undefined
   optionsParsed?: OptionsParsedInput | null | undefined
   finished?: BuildFinishedInput | null | undefined
+  namedSetOfFiles?: NamedSetOfFilesInput | null | undefined
   workspaceStatus?: WorkspaceStatusInput | null | undefined
   configuration?: ConfigurationInput | null | undefined
   configured?: TargetConfiguredInput | null | undefined

@@ -115,6 +115,8 @@ export interface Messages {
   'build_event_stream.File': [build_event_stream.FileInput, build_event_stream.File]
   'build_event_stream.FailureDetail': [build_event_stream.FailureDetailInput, build_event_stream.FailureDetail]
   'build_event_stream.ActionExecuted': [build_event_stream.ActionExecutedInput, build_event_stream.ActionExecuted]
+  'build_event_stream.OutputGroup': [build_event_stream.OutputGroupInput, build_event_stream.OutputGroup]
+  'build_event_stream.NamedSetOfFiles': [build_event_stream.NamedSetOfFilesInput, build_event_stream.NamedSetOfFiles]
   'build_event_stream.TargetComplete': [build_event_stream.TargetCompleteInput, build_event_stream.TargetComplete]
   'build_event_stream.TestResult': [build_event_stream.TestResultInput, build_event_stream.TestResult]
   'build_event_stream.TestResult.ExecutionInfo': [build_event_stream.TestResultExecutionInfoInput, build_event_stream.TestResultExecutionInfo]

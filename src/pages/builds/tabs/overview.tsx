@@ -3,6 +3,7 @@ import { STEPS } from '../../../builds/own/facts.js'
 import { msData, textData } from '../../parts/data.js'
 import { Said } from '../../parts/said.js'
 import { durationText, Facts, Note, Numbers, Time } from '../../parts/small.js'
+import { artifactData, artifactsOf, withoutSecrets } from '../artifacts.js'
 import type { SavedBytes } from '../cache-use.js'
 import { failureData } from '../data.js'
 import { FailureView } from '../failure-view.js'
@@ -12,17 +13,26 @@ import { cacheUseOf, tookMsOf } from '../row.js'
 import { RunningBuild, runningBuildData, runningParts } from '../running.js'
 import { savedWords } from './cache.js'
 
+/** The address `.../artifacts` has all. */
+const MAX_ARTIFACTS_IN_DATA = 50
+
 /** All that failed, as JSON, with how many more there are. */
 const failuresData = async ({ details, visit, parts, id, isRunning }: Seen): Promise<object> => {
   if (details === undefined) return {}
   const context = { details, visit, casOf: parts.casOf }
-  const [tests, actions] = await Promise.all([shownTests(context), shownActions(context)])
+  const [tests, actions, artifacts] = await Promise.all([
+    shownTests(context),
+    shownActions(context),
+    artifactsOf(details, '', MAX_ARTIFACTS_IN_DATA),
+  ])
   return {
     failedTests: tests.map((one) => failureData(one, visit, id)),
     failedTestCount: failedTestsIn(details).length,
     failedActions: actions.map((one) => failureData(one, visit, id)),
     failedActionCount: details.failures.length + details.leftOut.failures,
     flakyTests: flakyTestsIn(details).map(({ label }) => textData(label)),
+    artifacts: withoutSecrets(artifacts.rows, details).map((one) => artifactData(one, visit)),
+    hasMoreArtifacts: !artifacts.isWhole || details.artifacts.leftOut > 0,
     ...(isRunning && runningBuildData(details, parts.activeOf(visit, id))),
     executions: {
       count: details.own.executionCount,
