@@ -90,7 +90,7 @@ const mayImport = {
     'content',
     'download',
     'scheduler/scheduler',
-    'scheduler/handing-in',
+    'scheduler/fronts/join',
     'builds',
     'stream',
     'reapi',

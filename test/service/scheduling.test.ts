@@ -1,5 +1,4 @@
 import t, { type Test } from 'tap'
-import type { Input, Output } from '../../src/proto/codec.js'
 import { ExecutionStage } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../src/reapi/digest.js'
 import type { Call } from '../../src/rpc/call.js'
@@ -8,24 +7,9 @@ import { ForwardingStore } from '../../src/store/contract/forwarding.js'
 import type { Blob } from '../../src/stream/blob/blob.js'
 import type { Range } from '../../src/stream/path.js'
 import { during, until } from '../until.js'
-import { buildAction, type ExecutionServer, Reader, serveExecution } from './execution-harness.js'
+import { buildAction, serveExecution } from './execution-harness.js'
 import { failure, memoryStore, wire } from './harness.js'
-
-const JOIN = 'remexec.scheduler.v1.Scheduling/Join'
-
-type ToScheduler = Input<'remexec.scheduler.v1.FrontMessage'>
-type FromScheduler = Output<'remexec.scheduler.v1.SchedulingMessage'>
-
-/** A front controlled by a test, over the real protocol. */
-const joined = (server: ExecutionServer) => {
-  const stream = server.connect().bidi(JOIN)
-  stream.on('error', () => {})
-  const reader = new Reader<FromScheduler>(stream)
-  const send = (message: ToScheduler): void => {
-    stream.write(message)
-  }
-  return { reader, send }
-}
+import { joined } from './joined-front.js'
 
 /** A store whose reads wait until the test lets them go. */
 const gated = async (t: Test) => {

@@ -216,8 +216,11 @@ export interface FrontMessage {
   handIn: HandIn | null
   attend: Attend | null
   leave: Leave | null
+  holdingEnded: HoldingEnded | null
+  kept: Kept | null
+  termSeen: TermSeen | null
   /** Which one is set. */
-  readonly message: 'hello' | 'handIn' | 'attend' | 'leave' | undefined
+  readonly message: 'hello' | 'handIn' | 'attend' | 'leave' | 'holdingEnded' | 'kept' | 'termSeen' | undefined
 }
 
 export interface FrontMessageInput {
@@ -225,6 +228,9 @@ export interface FrontMessageInput {
   handIn?: HandInInput | null | undefined
   attend?: AttendInput | null | undefined
   leave?: LeaveInput | null | undefined
+  holdingEnded?: HoldingEndedInput | null | undefined
+  kept?: KeptInput | null | undefined
+  termSeen?: TermSeenInput | null | undefined
 }
 
 export interface SchedulingMessage {
@@ -247,24 +253,60 @@ export interface SchedulingMessageInput {
 
 export interface FrontHello {
   protocolVersion: number
+  saysKept: boolean
+  scheduler: string
+  serverId: string
+  highestEpoch: number
 }
 
 export interface FrontHelloInput {
   protocolVersion?: number | undefined
+  saysKept?: boolean | undefined
+  scheduler?: string | undefined
+  serverId?: string | undefined
+  highestEpoch?: number | undefined
 }
 
 export interface FrontWelcome {
   stillThereIntervalMs: number
+  epoch: number
+  leaderId: string
 }
 
 export interface FrontWelcomeInput {
   stillThereIntervalMs?: number | undefined
+  epoch?: number | undefined
+  leaderId?: string | undefined
 }
 
 export interface StillThere {
+  asks: boolean
 }
 
 export interface StillThereInput {
+  asks?: boolean | undefined
+}
+
+export interface TermSeen {
+  highestEpoch: number
+}
+
+export interface TermSeenInput {
+  highestEpoch?: number | undefined
+}
+
+export interface HoldingEnded {
+}
+
+export interface HoldingEndedInput {
+}
+
+export interface Kept {
+  id: string
+}
+
+export interface KeptInput {
+  id?: string | undefined
 }
 
 export interface HandIn {
@@ -290,6 +332,7 @@ export interface HandIn {
   isAttended: boolean
   past: OperationPast | null
   scope: string
+  wasLookedUp: boolean
 }
 
 export interface HandInInput {
@@ -315,6 +358,7 @@ export interface HandInInput {
   isAttended?: boolean | undefined
   past?: OperationPastInput | null | undefined
   scope?: string | undefined
+  wasLookedUp?: boolean | undefined
 }
 
 export interface OperationPast {

@@ -85,6 +85,7 @@ export interface Hello {
   sick: string
   confined: boolean
   knowsScopes: boolean
+  highestEpoch: number
 }
 
 export interface HelloInput {
@@ -101,6 +102,7 @@ export interface HelloInput {
   sick?: string | undefined
   confined?: boolean | undefined
   knowsScopes?: boolean | undefined
+  highestEpoch?: number | undefined
 }
 
 export interface OfferedProperty {
@@ -117,12 +119,14 @@ export interface Welcome {
   workerId: string
   keepAliveIntervalMs: number
   workerKey: string
+  epoch: number
 }
 
 export interface WelcomeInput {
   workerId?: string | undefined
   keepAliveIntervalMs?: number | undefined
   workerKey?: string | undefined
+  epoch?: number | undefined
 }
 
 export interface WorkerHealth {

@@ -7,6 +7,7 @@ import { codec } from '../../proto/codec.js'
 import { REQUEST_METADATA } from '../../proto/request-metadata.js'
 import { idOfOperation, instanceOfOperation, operationName, unknownOperation } from '../../reapi/operation-name.js'
 import { connectionHealth } from '../../store/remote/connection-health.js'
+import { Way } from '../fronts/way.js'
 import type {
   ActionResults,
   ExecutionRequest,
@@ -22,7 +23,6 @@ import { stateOf } from './operation-state.js'
 import type { OperationStream, RemoteExecution } from './remote-execution.js'
 import { RemoteQueue } from './remote-queue.js'
 import { toldBy } from './told-state.js'
-import { Way } from './way.js'
 
 export interface GrpcSchedulerOptions {
   /** The scheduler's name in the configuration. */

@@ -8,7 +8,7 @@ import { cancellation, internalCall, whenAborted } from '../../rpc/call.js'
 import type { Channel } from '../../store/kinds/grpc/channels.js'
 import { grpcFailure } from '../../store/kinds/grpc/failure.js'
 import type { Requests } from '../../store/remote/requests.js'
-import type { SchedulingStream } from './session.js'
+import type { SchedulingStream } from '../fronts/session.js'
 
 export type Operation = Output<'google.longrunning.Operation'>
 

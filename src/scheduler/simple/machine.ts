@@ -331,6 +331,7 @@ export class SimpleScheduler {
     if (execution.operations.size > 0) return
     this.#dispatch.withdraw(execution)
     this.#runs.forget(execution)
+    this.#delivered(execution, [])
     this.#ended(execution, { error })
   }
 
@@ -346,6 +347,7 @@ export class SimpleScheduler {
     this.#runs.forget(execution)
     const others = [...execution.operations].filter(({ request }) => !isFor(request, execution, run))
     for (const operation of others) execution.operations.delete(operation)
+    this.#delivered(execution, execution.operations)
     for (const operation of execution.operations) this.#operations.complete(operation, outcome)
     this.#ended(execution, outcome)
     for (const operation of others) this.#runAgain(operation)
@@ -364,6 +366,10 @@ export class SimpleScheduler {
     } catch (error) {
       this.#operations.complete(operation, { error: StatusError.from(error) })
     }
+  }
+
+  #delivered({ reported }: Execution, operations: Iterable<Operation>): void {
+    if (reported !== undefined) this.#context.acknowledgements.deliver(reported, operations)
   }
 
   #ended({ id, request, attempts, queuedMs, lastWorker }: Execution, outcome: Outcome): void {

@@ -1,18 +1,20 @@
 import type { Ledger } from '../../../ledger/ledger.js'
 import { type SchedulerMeter, unmetered } from '../meter.js'
 import type { SimpleSettings } from '../settings.js'
+import { Acknowledgements } from './acknowledgements.js'
 import { Deadlines } from './deadlines.js'
 import type { Command } from './state.js'
 
 /**
- * Shared by the parts of one machine: settings, the time of the current event, its commands, the meter and
- * the deadlines.
+ * Shared by the parts of one machine: settings, the time of the current event, its commands, the meter,
+ * the deadlines and the results that workers still keep.
  */
 export class Context {
   readonly settings: SimpleSettings
   readonly meter: SchedulerMeter
   readonly ledger: Ledger
   readonly deadlines = new Deadlines()
+  readonly acknowledgements = new Acknowledgements(this)
   nowMs = 0
   #commands: Command[] = []
 

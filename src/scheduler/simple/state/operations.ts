@@ -65,7 +65,9 @@ export class Operations {
     const operation = this.#byName.get(name)
     if (operation === undefined) return
     operation.clients--
-    if (operation.clients === 0 && operation.outcome === undefined) this.#awaitClient(operation)
+    if (operation.clients > 0) return
+    if (operation.outcome === undefined) this.#awaitClient(operation)
+    else this.#context.acknowledgements.released(operation)
   }
 
   /** A client asked without waiting: the client timeout starts anew. */
@@ -106,6 +108,7 @@ export class Operations {
 
   forget(operation: Operation): void {
     this.#byName.delete(operation.name)
+    this.#context.acknowledgements.released(operation)
     this.#retained.get(operation)?.release()
     this.#retained.delete(operation)
     this.#context.deadlines.clear(operation.deadline)

@@ -36,6 +36,12 @@ export type Command =
   | { readonly kind: 'ended'; readonly ended: EndedExecution }
   | { readonly kind: 'log'; readonly level: 'info' | 'warn'; readonly message: string }
 
+/** A result that a worker reported, and keeps until it is acknowledged. */
+export interface Reported {
+  readonly workerId: string
+  readonly attemptId: string
+}
+
 /** An execution that no client waits for any more, because it has an outcome. */
 export interface EndedExecution {
   readonly operationName: string
@@ -117,6 +123,8 @@ export class Execution {
   refusedSinceMs: number | undefined
   /** Called once when it no longer waits in the queue. */
   onLeft: (() => void) | undefined
+  /** The result that a worker has reported and keeps. */
+  reported: Reported | undefined
   /** The worker of its latest attempt. */
   lastWorker: Pick<Worker, 'id'> | undefined
 

@@ -197,6 +197,7 @@ export class Workers {
   report(workerId: string, attemptId: string, response: ExecuteResponse, { isConfined }: RunFacts): void {
     this.#end(workerId, attemptId, ({ execution, worker }) => {
       const fault = execution && resultFault(response, execution.request)
+      if (execution === undefined || fault !== undefined) this.#acknowledge(workerId, attemptId)
       if (execution !== undefined && fault !== undefined) {
         this.#dispatch.failed(execution, worker, fault.withPrefix(`worker ${workerId}`))
         return
@@ -204,6 +205,8 @@ export class Workers {
       this.#context.meter.reported(response)
       if (response.result !== null) this.#proved(worker)
       if (execution === undefined) return
+      execution.reported = { workerId, attemptId }
+      this.#context.acknowledgements.keep(execution.reported)
       execution.enter('report')
       const { id: executionId, request } = execution
       const run = { isConfined: isConfined && worker.offer.isConfined === true }
@@ -213,6 +216,7 @@ export class Workers {
 
   failed(workerId: string, attemptId: string, error: StatusError): void {
     this.#end(workerId, attemptId, ({ execution, worker }) => {
+      this.#acknowledge(workerId, attemptId)
       if (execution === undefined) return
       const failure = workerFailure(workerId, error)
       this.#failedThere(worker, execution.id, failure)
@@ -273,6 +277,7 @@ export class Workers {
 
   refused(workerId: string, attemptId: string, error: StatusError): void {
     this.#end(workerId, attemptId, ({ execution, worker }) => {
+      this.#acknowledge(workerId, attemptId)
       this.#pause(worker, PAUSE_MS)
       if (execution === undefined) return
       const { settings, nowMs } = this.#context
@@ -295,23 +300,32 @@ export class Workers {
       return
     }
     this.#end(workerId, attemptId, ({ execution }) => {
+      this.#acknowledge(workerId, attemptId)
       if (execution !== undefined) this.#dispatch.submit(execution)
     })
   }
 
   /**
    * Ends an attempt, whatever its result. `then` runs before the slot is released: a retried execution tries
-   * other workers first, and then waits in the queue for this one.
+   * other workers first, and then waits in the queue for this one. It acknowledges the result, or leaves that to its execution.
    */
   #end(workerId: string, attemptId: string, then: (attempt: Attempt) => void): void {
     this.heard(workerId)
-    if (this.#byId.has(workerId)) this.#context.emit({ kind: 'acknowledge', workerId, attemptId })
     const attempt = this.#attemptOf(workerId, attemptId)
-    if (attempt === undefined) return
+    if (attempt === undefined) {
+      this.#acknowledge(workerId, attemptId)
+      return
+    }
     this.#dispatch.close(attempt)
     then(attempt)
     this.#dispatch.releaseAndFeed(attempt)
     if (!attempt.worker.isConnected && attempt.worker.attempts.size === 0) this.#remove(attempt.worker)
+  }
+
+  /** The worker may forget the result, unless its outcome is still on its way to the clients. */
+  #acknowledge(workerId: string, attemptId: string): void {
+    const isKept = this.#context.acknowledgements.isPending(attemptId)
+    if (this.#byId.has(workerId) && !isKept) this.#context.emit({ kind: 'acknowledge', workerId, attemptId })
   }
 
   #attemptOf(workerId: string, attemptId: string): Attempt | undefined {
@@ -322,6 +336,7 @@ export class Workers {
   /** Takes over an attempt that a worker reports as running. */
   #adopt(worker: Worker, before: Worker | undefined, attemptId: string, brought: BroughtAttempt | undefined): void {
     const known = this.#dispatch.attempts.get(attemptId)
+    if (known === undefined && this.#context.acknowledgements.isPending(attemptId)) return
     if (known === undefined && brought !== undefined && this.#adoptForeign(worker, brought)) return
     if (known === undefined) {
       const stranger = new Attempt(attemptId, worker)

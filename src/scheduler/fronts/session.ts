@@ -104,7 +104,7 @@ export class SchedulerSession {
       if (message.welcome !== null) this.#joined(message.welcome.stillThereIntervalMs)
       else if (this.#stream === stream) this.#options.onMessage(message)
     })
-    stream.write({ hello: { protocolVersion: PROTOCOL_VERSION } })
+    stream.write({ hello: { protocolVersion: PROTOCOL_VERSION, saysKept: true } })
   }
 
   #joined(intervalMs: number): void {

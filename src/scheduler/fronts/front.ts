@@ -2,20 +2,23 @@ import type { Writable } from 'node:stream'
 import type { Clock } from '../../base/clock.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import type { FrontMessage, HandIn, SchedulingMessageInput } from '../../proto/generated/remexec.scheduler.v1.js'
-import { checkId, endOf, handedIn, newsOf } from '../../scheduler/handing-in.js'
-import type { Scheduler } from '../../scheduler/scheduler.js'
 import { Room } from '../../work/room.js'
-import type { ExecutionInstance } from '../execution/instance.js'
-import { type Instances, instanceOf } from '../instance.js'
+import { checkId, endOf, handedIn, newsOf } from '../handing-in.js'
+import type { Scheduler } from '../scheduler.js'
 
 export interface FrontOptions {
-  readonly instances: Instances<Pick<ExecutionInstance, 'scheduler'>>
+  /** Throws if the front may not speak for the callers of that instance, or there is no such instance. */
+  readonly schedulerOf: (instanceName: string) => Scheduler
+  /** Whether the front says that it has an outcome. */
+  readonly saysKept: boolean
   readonly clock: Clock
   readonly responses: Writable
-  /** Whether the front may speak for the callers of an instance. */
-  readonly mayForward: (instanceName: string) => boolean
   /** Ends the stream of the front. */
   readonly fail: (error: StatusError) => void
+  /** The front has handed in all that it held when it joined. */
+  readonly onHoldingEnded?: () => void
+  /** What it answered when it was asked for the highest term it knows. */
+  readonly onTermSeen?: (epoch: number) => void
 }
 
 /** The bound of operations that a front may attend at a time: twice what a queue takes by default. */
@@ -28,6 +31,8 @@ export class Front {
   readonly #options: FrontOptions
   /** Watched for the front, by id. */
   readonly #attended = new Map<string, AbortController>()
+  /** Told their outcome, which the front has not confirmed yet: what lets go of it, by id. At most as many as are attended. */
+  readonly #told = new Map<string, () => void>()
   readonly #room: Room
   #lookups = 0
   #wake = (): void => {}
@@ -39,10 +44,14 @@ export class Front {
   }
 
   /** Resolves when the next message may be read. */
-  async receive({ message, handIn, attend, leave }: FrontMessage): Promise<void> {
+  async receive({ message, handIn, attend, leave, holdingEnded, kept, termSeen }: FrontMessage): Promise<void> {
+    const { onHoldingEnded, onTermSeen } = this.#options
     if (handIn !== null) await this.#handIn(handIn)
     else if (attend !== null) this.#attend(attend.id, attend.instanceName)
     else if (leave !== null) this.#leave(leave.id)
+    else if (kept !== null) this.#kept(kept.id)
+    else if (holdingEnded !== null) onHoldingEnded?.()
+    else if (termSeen !== null) onTermSeen?.(termSeen.highestEpoch)
     else if (message === 'hello') throw new StatusError('INVALID_ARGUMENT', 'a second hello came on one stream')
     // Messages of a later version are skipped.
   }
@@ -51,6 +60,8 @@ export class Front {
     this.#isClosed = true
     this.#room.close()
     for (const watch of this.#attended.values()) watch.abort()
+    // The outcomes that it did not confirm are held here, for as long as finished operations are.
+    for (const id of [...this.#told.keys()]) this.#kept(id)
     this.#wake()
   }
 
@@ -60,7 +71,7 @@ export class Front {
     let scheduler: Scheduler
     let name: string
     try {
-      scheduler = this.#schedulerOf(request.instanceName)
+      scheduler = this.#options.schedulerOf(request.instanceName)
       name = await scheduler.execute(request, handed)
     } catch (thrown) {
       const error = StatusError.from(thrown)
@@ -81,23 +92,19 @@ export class Front {
 
   #attend(id: string, instanceName: string): void {
     checkId(id)
-    const scheduler = this.#schedulerOf(instanceName)
+    const scheduler = this.#options.schedulerOf(instanceName)
     // Its lookup may be watched already, but no further.
     this.#leave(id)
     this.#watch(id, scheduler.nameOf(instanceName, id), scheduler, true)
   }
 
-  #schedulerOf(instanceName: string): Scheduler {
-    const { instances, mayForward } = this.#options
-    const { scheduler } = instanceOf(instances, instanceName)
-    if (mayForward(instanceName)) return scheduler
-    throw new StatusError(
-      'PERMISSION_DENIED',
-      `this server may not forward in instance ${JSON.stringify(instanceName)}`,
-    )
+  #kept(id: string): void {
+    this.#told.get(id)?.()
+    this.#told.delete(id)
   }
 
   #leave(id: string): void {
+    this.#kept(id)
     this.#attended.get(id)?.abort()
     this.#attended.delete(id)
   }
@@ -137,14 +144,21 @@ export class Front {
       for await (const state of scheduler.watch(name, watch.signal)) {
         lookup(state.stage === 'CACHE_CHECK')
         const { outcome } = state
-        await this.#send(
-          outcome === undefined ? { news: newsOf(id, state, clock.now()) } : { end: endOf(id, state, outcome) },
-        )
+        if (outcome === undefined) await this.#send({ news: newsOf(id, state, clock.now()) })
+        else await this.#deliver(id, { end: endOf(id, state, outcome) })
         if (!isAttended && !isLookup) return
       }
     } finally {
       lookup(false)
     }
+  }
+
+  /** The outcome counts as delivered when the front says so: until then this is a client that waits. */
+  async #deliver(id: string, end: SchedulingMessageInput): Promise<void> {
+    const { saysKept } = this.#options
+    const kept = saysKept && !this.#isClosed ? new Promise<void>((resolve) => this.#told.set(id, resolve)) : undefined
+    await this.#send(end)
+    await kept
   }
 
   async #send(message: SchedulingMessageInput): Promise<void> {

@@ -125,6 +125,7 @@ export class HeldOperations {
     } else if (end !== null) {
       const held = this.#byId.get(end.id)
       if (held !== undefined) this.#end(held, stateOfEnd(end, held))
+      void this.#options.send({ kept: { id: end.id } })
     } else if (notKnown !== null) {
       const held = this.#byId.get(notKnown.id)
       if (held !== undefined) this.#unknown(held)
@@ -185,6 +186,7 @@ export class HeldOperations {
       if (session !== this.#session) return
       if (held.session !== session && this.#byId.get(held.id) === held) await this.#tell(held, session)
     }
+    if (session === this.#session) await this.#options.send({ holdingEnded: {} })
   }
 
   #tell(held: Held, session: number, isAttended = held.watches.size > 0): Promise<void> {
