@@ -36,33 +36,52 @@ export class CheckedAnswer {
 
   /** Throws INTERNAL, and discards the body, if a handler gave what no head may have. `rules`: those of the route. */
   static of(answer: HttpAnswer, rules: AnswerRules | undefined): CheckedAnswer {
-    const { headers, body } = answer
-    const head: string[] = []
     try {
-      for (const name in headers) {
-        if (rules !== undefined && Object.hasOwn(rules.headers, name)) continue
-        const value = checked(name, headers[name])
-        head.push(name, name === 'content-type' ? typeUnder(value, rules) : value)
-      }
-      if (rules !== undefined) head.push(...headOf(rules))
+      return new CheckedAnswer(answer, headOf(answer.headers ?? NO_HEADERS, rules))
     } catch (error) {
-      body?.discard()
+      answer.body?.discard()
       throw error
     }
-    return new CheckedAnswer(answer, head)
   }
 }
 
-/** Checked once: rules are constants of routes. */
-const headOf = (rules: AnswerRules): readonly string[] => {
-  const known = heads.get(rules)
-  if (known !== undefined) return known
-  const head = Object.entries(rules.headers).flatMap(([name, value]) => [name, checked(name, value)])
-  heads.set(rules, head)
+type Headers = Readonly<Record<string, string>>
+
+const NO_HEADERS: Headers = Object.freeze({})
+
+/** Those that are frozen are constants of a handler: they are checked once for the rules of a route. */
+const headOf = (headers: Headers, rules: AnswerRules | undefined): readonly string[] => {
+  if (!Object.isFrozen(headers)) return checkedHead(headers, rules)
+  const known = heads.get(headers)
+  if (known !== undefined && known.rules === rules) return known.head
+  const head = checkedHead(headers, rules)
+  heads.set(headers, { rules, head })
   return head
 }
 
-const heads = new WeakMap<AnswerRules, readonly string[]>()
+const heads = new WeakMap<Headers, { readonly rules: AnswerRules | undefined; readonly head: readonly string[] }>()
+
+const checkedHead = (headers: Headers, rules: AnswerRules | undefined): readonly string[] => {
+  const head: string[] = []
+  for (const name in headers) {
+    if (rules !== undefined && Object.hasOwn(rules.headers, name)) continue
+    const value = checked(name, headers[name])
+    head.push(name, name === 'content-type' ? typeUnder(value, rules) : value)
+  }
+  if (rules !== undefined) for (const part of headOfRules(rules)) head.push(part)
+  return head
+}
+
+/** Checked once: rules are constants of routes. */
+const headOfRules = (rules: AnswerRules): readonly string[] => {
+  const known = headsOfRules.get(rules)
+  if (known !== undefined) return known
+  const head = Object.entries(rules.headers).flatMap(([name, value]) => [name, checked(name, value)])
+  headsOfRules.set(rules, head)
+  return head
+}
+
+const headsOfRules = new WeakMap<AnswerRules, readonly string[]>()
 
 /** Names that were found right: they are constants of the handlers. */
 const goodNames = new Set<string>()

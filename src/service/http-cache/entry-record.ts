@@ -2,7 +2,7 @@ import { decodeRecord, encodeRecord } from '../../content/own-record.js'
 import type { Kept } from '../../content/put-unnamed.js'
 import { codec } from '../../proto/codec.js'
 import { Digest } from '../../reapi/digest.js'
-import { fieldsOf, type KeptFields } from './kept-fields.js'
+import { fieldsOf, type KeptFields, NO_FIELDS } from './kept-fields.js'
 
 const detailsCodec = codec('remexec.http.v1.EntryDetails')
 
@@ -37,5 +37,3 @@ export const decodeEntry = (key: Digest, encoded: Buffer): EntryContent => {
   const fields = details.length === 0 ? NO_FIELDS : fieldsOf(detailsCodec.decode(details))
   return { digest: blobs[0], inline: content, fields }
 }
-
-const NO_FIELDS: KeptFields = {}

@@ -5,6 +5,9 @@ export type KeptField = 'artifactTag' | 'artifactDuration' | 'artifactSha' | 'ar
 
 export type KeptFields = Readonly<Partial<Record<KeptField, string>>>
 
+/** Of most entries. */
+export const NO_FIELDS: KeptFields = Object.freeze({})
+
 interface Header {
   readonly name: string
   readonly pattern: RegExp

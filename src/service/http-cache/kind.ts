@@ -2,7 +2,7 @@ import { StatusError } from '../../base/status-error.js'
 import { emptyAnswer, HttpError } from '../../http/answer.js'
 import type { HttpAnswer, HttpHandler, HttpRequest } from '../../http/request.js'
 import { type Entry, isFault } from './entries.js'
-import { fieldsIn, headersOf, type KeptField, type KeptFields } from './kept-fields.js'
+import { fieldsIn, headersOf, type KeptField, type KeptFields, NO_FIELDS } from './kept-fields.js'
 import { MISS, type Mount, type Outcome } from './mount.js'
 
 export { MISS }
@@ -78,11 +78,17 @@ export const refuseEncoding = ({ headers }: HttpRequest): void => {
 export const notAllowed = (allow: string): HttpError => new HttpError(405, `only ${allow}`, { allow })
 
 /** `contentType` is that of the kind, never of the upload. */
-export const hitAnswer = ({ body, fields }: Entry, contentType = 'application/octet-stream'): HttpAnswer => ({
+export const hitAnswer = ({ body, fields }: Entry, contentType = BYTES): HttpAnswer => ({
   status: 200,
-  headers: { 'content-type': contentType, ...headersOf(fields) },
+  headers:
+    fields === NO_FIELDS && contentType === BYTES
+      ? BYTES_HEADERS
+      : { 'content-type': contentType, ...headersOf(fields) },
   body,
 })
+
+const BYTES = 'application/octet-stream'
+const BYTES_HEADERS = Object.freeze({ 'content-type': BYTES })
 
 const keptOf = ({ headers }: HttpRequest, kept: readonly KeptField[]): KeptFields => {
   const { fields, fault } = fieldsIn((name) => headers.get(name), kept)

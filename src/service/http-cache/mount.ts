@@ -53,6 +53,7 @@ export class Mount {
   readonly options: CacheOptions
   readonly #parts: MountParts
   readonly #entriesIn = new WeakMap<CacheStores, Entries>()
+  readonly #layers = new WeakMap<CacheStores, readonly CacheStores[]>()
   readonly #meter: CacheMeter
   readonly #maxBytes: number
 
@@ -142,7 +143,15 @@ export class Mount {
     demand(request, permissions, instanceName)
     const stores = this.#storesOf(instanceName)
     const scope = this.#scopeOf(request, instanceName)
-    return [...(scope === undefined ? [] : [stores.of(scope)]), stores, ...stores.parents]
+    return scope === undefined ? this.#layersOf(stores) : [stores.of(scope), ...this.#layersOf(stores)]
+  }
+
+  #layersOf(stores: CacheStores): readonly CacheStores[] {
+    const known = this.#layers.get(stores)
+    if (known !== undefined) return known
+    const layers = [stores, ...stores.parents]
+    this.#layers.set(stores, layers)
+    return layers
   }
 
   /** The stores that a caller writes to. Throws if it may not. */

@@ -147,3 +147,34 @@ t.test('gRPC over HTTP/1.1 hears that it needs HTTP/2, and the log says so once 
   await ask('application/grpc')
   t.equal(warned.filter(({ peer }) => peer !== undefined).length, 2)
 })
+
+t.test('a head that is a constant of its handler is checked for the rules of each route that gives it', async (t) => {
+  const constant = Object.freeze({ 'content-type': 'text/html', 'x-a': '1', 'x-fixed': 'mine' })
+  const changing: Record<string, string> = { 'x-count': '0' }
+  const broken = Object.freeze({ 'x-a': 'b\r\nx-b: c' })
+  const body = () => Blob.ofBytes(Buffer.from('1'))
+  const plain = treeRoute('/plain', async () => ({ status: 200, headers: constant, body: body() }), 'open')
+  const answers = { headers: { 'x-fixed': 'ours' }, contentTypes: new Set(['text/plain']) }
+  const count = async () => {
+    changing['x-count'] = String(Number(changing['x-count']) + 1)
+    return { status: 200, headers: changing, body: body() }
+  }
+  const fault = async () => ({ status: 200, headers: broken, body: body() })
+  const routes = [
+    plain,
+    { ...plain, path: '/ruled', answers },
+    treeRoute('/changing', count, 'open'),
+    treeRoute('/broken', fault, 'open'),
+  ]
+  const listener = await listen({ address: '127.0.0.1:0', services: [], routes })
+  t.teardown(() => listener.close(0))
+  const port = Number(listener.address.split(':').at(-1))
+  const ask = async (path: string): Promise<string> =>
+    (await RawHttp1.open(port, `GET /${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)).closed()
+  for (const round of [1, 2]) {
+    t.match(await ask('plain'), /content-type: text\/html\r\nx-a: 1\r\nx-fixed: mine\r\n/)
+    t.match(await ask('ruled'), /content-type: application\/octet-stream\r\nx-a: 1\r\nx-fixed: ours\r\n/)
+    t.match(await ask('changing'), new RegExp(`x-count: ${round}\r\n`), 'what may change is read each time')
+    t.match(await ask('broken'), /^HTTP\/1.1 500 /)
+  }
+})

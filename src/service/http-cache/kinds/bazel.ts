@@ -129,8 +129,8 @@ const findBlob = async (
   return undefined
 }
 
-const BLOB_HEADERS = { 'content-type': 'application/octet-stream', vary: 'accept-encoding' }
-const ZSTD_HEADERS = { ...BLOB_HEADERS, 'content-encoding': 'zstd' }
+const BLOB_HEADERS = Object.freeze({ 'content-type': 'application/octet-stream', vary: 'accept-encoding' })
+const ZSTD_HEADERS = Object.freeze({ ...BLOB_HEADERS, 'content-encoding': 'zstd' })
 
 const blobOf = async (
   { cas }: CacheStores,
