@@ -7,7 +7,7 @@ import { startServer } from './server.js'
 
 // For changes in: src/reapi, src/service/execution, src/worker/output, fixtures/workspace
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 const program = process.env['REMEXEC_TEST_BAZEL_2'] ?? 'bazel-2.1.0'
 const release = await bazelRelease(program)

@@ -9,7 +9,7 @@ import { root, scratchFolder } from './scratch.js'
 
 // For changes in: src/security/identity, src/security/gate.ts
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 const program = process.env['REMEXEC_TEST_BAZEL_7']
 const skip = program === undefined && 'needs Bazel 7, the first with credential helpers, named in REMEXEC_TEST_BAZEL_7'

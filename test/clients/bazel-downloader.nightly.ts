@@ -9,7 +9,7 @@ import { startServer } from './server.js'
 
 // For changes in: src/service/asset, src/download, src/content/put-unnamed.ts
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 const candidates = [process.env['REMEXEC_TEST_BAZEL_4'] ?? 'bazel', process.env['REMEXEC_TEST_BAZEL_7'] ?? 'bazel-7']
 const found = await Promise.all(candidates.map(async (program) => ({ program, release: await bazelRelease(program) })))

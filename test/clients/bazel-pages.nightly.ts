@@ -8,7 +8,7 @@ import { Bazel, bazelRelease } from './bazel.js'
 import { scratchFolder } from './scratch.js'
 import { startServer } from './server.js'
 
-t.setTimeout(600_000)
+t.setTimeout(900_000)
 
 const programs = [process.env['REMEXEC_TEST_BAZEL_4'] ?? 'bazel', process.env['REMEXEC_TEST_BAZEL_7']]
 
@@ -70,7 +70,9 @@ const seen = async (t: Test, program: string): Promise<void> => {
   t.match(overview, /feature/)
   t.match(await textOf(`/invocation/${id}/targets`), /✗ failed\s+\/\/:broken[\s\S]*✓ built\s+\/\/:g4/)
   t.match(await textOf(`/invocation/${id}/log`), /genrule ..:broken failed/)
-  t.match(await textOf(`/invocation/${id}/timing`), /Critical path[\s\S]*genrule[\s\S]*Profile[\s\S]*threads/)
+  // Which action is critical depends on how busy the machine is.
+  const timing = /Critical path[\s\S]*Took\s+Step\s+[\d.]+ (s|ms)\s+\S[\s\S]*Profile[\s\S]*threads/
+  t.match(await textOf(`/invocation/${id}/timing`), timing)
   t.match(await textOf(`/invocation/${id}/command`), '--action_env=API_TOKEN=(hidden)')
   t.match(await textOf(`/invocation/${id}/cache`), /miss\s+(\/\/:g\d)?/)
   t.match(await textOf(`/invocation/${CACHE_ONLY_ID}`), 'cache only')

@@ -11,7 +11,7 @@ import { tlsTunnel } from './tls-tunnel.js'
 
 // For changes in: src/security, src/tls, src/server/listener.ts
 
-t.setTimeout(420_000)
+t.setTimeout(900_000)
 
 const program = process.env['REMEXEC_TEST_BAZEL_4'] ?? 'bazel'
 const release = await bazelRelease(program)

@@ -9,7 +9,7 @@ import { type Server, startServer } from './server.js'
 
 // For changes in: src/assembly, src/server/carry, src/store/index, src/store/kinds/filesystem
 
-t.setTimeout(420_000)
+t.setTimeout(900_000)
 
 /** Debian's Bazel 4.2.3 does not know its release and says `no_version`. */
 const program = process.env['REMEXEC_TEST_BAZEL_4'] ?? 'bazel'

@@ -9,7 +9,7 @@ import { copyFixture, root, scratchFolder } from './scratch.js'
 
 // For changes in: src/tls, src/server/listener.ts
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 // Releases of Bazel's own makers speak TLS; those of Debian lack ALPN. This one shows no certificate of its own, and sends its
 // headers with some calls only: tokens and mutual TLS are in bazel-secure.nightly.ts.

@@ -10,7 +10,7 @@ import { copyFixture, root, scratchFolder } from './scratch.js'
 
 // For changes in: src/server/unix-socket.ts, src/server/sockets.ts, src/server/listener.ts
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 // Releases of Bazel's own makers connect to unix sockets. Debian's say "Creating event loop groups is unsupported on this platform".
 const program = process.env['REMEXEC_TEST_BAZEL_2'] ?? 'bazel-2.1.0'

@@ -14,7 +14,7 @@ import { startServer } from './server.js'
 
 // For changes in: src/ccache-storage, src/ccache-storage.ts, src/command/ccache-storage.ts, src/client
 
-t.setTimeout(120_000)
+t.setTimeout(900_000)
 
 const program = process.env['REMEXEC_TEST_CCACHE'] as string
 const skip = program === undefined && 'needs ccache 4.13 or later: its path in REMEXEC_TEST_CCACHE'

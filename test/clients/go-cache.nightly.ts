@@ -10,7 +10,7 @@ import { startServer } from './server.js'
 
 // For changes in: src/go-cache, src/command/go-cache.ts, src/client
 
-t.setTimeout(200_000)
+t.setTimeout(900_000)
 
 const cli = join(root, 'dist', 'cli.js')
 const version = await run('go', ['version'], root, cleanEnv('/tmp')).then(

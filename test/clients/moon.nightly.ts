@@ -7,7 +7,7 @@ import { startServer } from './server.js'
 
 // For changes in: src/service/action-cache, src/service/cas, fixtures/moon
 
-t.setTimeout(120_000)
+t.setTimeout(900_000)
 
 const program = process.env['REMEXEC_TEST_MOON'] ?? 'moon'
 const release = await run(program, ['--version'], '/', cleanEnv('/')).then(

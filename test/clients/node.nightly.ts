@@ -12,7 +12,7 @@ import { startServer } from './server.js'
 
 // The server on the releases of Node that package.json allows beside the one that runs the tests.
 
-t.setTimeout(420_000)
+t.setTimeout(900_000)
 
 const releases = { 22: 'REMEXEC_TEST_NODE_22', 24: 'REMEXEC_TEST_NODE_24' } as const
 const bazelProgram = await findClient('REMEXEC_TEST_BAZEL_4', 'bazel')

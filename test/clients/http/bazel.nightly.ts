@@ -6,7 +6,7 @@ import { serveTool } from './served.js'
 
 // For changes in: src/http, src/server/http, src/service/http-cache, test/clients/http
 
-t.setTimeout(180_000)
+t.setTimeout(900_000)
 
 const program = process.env['REMEXEC_TEST_BAZEL_2']
 const skip = program === undefined && 'needs Bazel: its path in REMEXEC_TEST_BAZEL_2'

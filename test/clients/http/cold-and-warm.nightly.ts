@@ -9,7 +9,7 @@ import { turbo } from './tools/turbo.js'
 
 // For changes in: src/http, src/server/http, src/service/http-cache, test/clients/http
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 for (const tool of [gradle, maven, moon, nx, turbo]) {
   t.test(`${tool.name}: what one machine built, another takes from the server`, { skip: tool.skip }, async (t) => {

@@ -6,7 +6,7 @@ import { serveTool } from './served.js'
 
 // For changes in: src/http, src/server/http, src/service/http-cache, test/clients/http
 
-t.setTimeout(120_000)
+t.setTimeout(900_000)
 
 const SOURCE = 'int answer(void) { return 42; }\n'
 

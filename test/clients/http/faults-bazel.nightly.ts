@@ -4,6 +4,6 @@ import { bazel } from './tools/bazel.js'
 
 // For changes in: test/clients/http/faults.ts, test/clients/http/faulty.ts
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 meetsFaults(t, bazel, NEVER)

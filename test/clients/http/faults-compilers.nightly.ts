@@ -6,7 +6,7 @@ import { sccache } from './tools/sccache.js'
 
 // For changes in: test/clients/http/faults.ts, test/clients/http/faulty.ts
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 meetsFaults(t, ccache, NEVER)
 meetsFaults(t, oldCcache, NEVER)

@@ -4,6 +4,6 @@ import { maven } from './tools/maven.js'
 
 // For changes in: test/clients/http/faults.ts, test/clients/http/faulty.ts
 
-t.setTimeout(600_000)
+t.setTimeout(900_000)
 
 meetsFaults(t, maven, NEVER)

@@ -6,7 +6,7 @@ import { turbo } from './tools/turbo.js'
 
 // For changes in: test/clients/http/faults.ts, test/clients/http/faulty.ts
 
-t.setTimeout(600_000)
+t.setTimeout(900_000)
 
 meetsFaults(t, turbo, NEVER)
 meetsFaults(t, moon, NEVER)

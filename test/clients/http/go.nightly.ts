@@ -6,7 +6,7 @@ import { serveTool } from './served.js'
 
 // For changes in: src/http, src/server/http, src/service/http-cache, test/clients/http
 
-t.setTimeout(120_000)
+t.setTimeout(900_000)
 
 const helper = process.env['REMEXEC_TEST_GO_CACHER']
 const skip = helper === undefined && 'needs the helper of go-tool-cache: its path in REMEXEC_TEST_GO_CACHER'

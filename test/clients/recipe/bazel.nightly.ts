@@ -8,7 +8,7 @@ import { findClient, named, recipeOf, runLines } from './recipe.js'
 
 // For changes in: docs/clients.md, deploy/recipes/machine, fixtures/workspace
 
-t.setTimeout(420_000)
+t.setTimeout(900_000)
 
 /** Bazel changed its ways more than others: the one that Debian stable has, and a later one. */
 const releases = { 'Bazel 4.2': 'REMEXEC_TEST_BAZEL_4', 'Bazel 7': 'REMEXEC_TEST_BAZEL_7' } as const

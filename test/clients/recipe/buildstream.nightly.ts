@@ -12,7 +12,7 @@ import { recipeOf } from './recipe.js'
 
 // For changes in: docs/clients.md, src/service/asset, src/assembly/assets.ts
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 const program = process.env['REMEXEC_TEST_BUILDSTREAM'] ?? 'bst'
 const release = await run(program, ['--version'], '/', cleanEnv('/')).then(

@@ -18,7 +18,7 @@ import { named, recipeOf } from './recipe.js'
 
 // For changes in: docs/http-caches.md
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 const PAGE = 'http-caches.md'
 

@@ -7,7 +7,7 @@ import { clientOrSkip, named, recipeOf, runLines } from './recipe.js'
 
 // For changes in: docs/clients.md, deploy/recipes/machine, fixtures/moon
 
-t.setTimeout(120_000)
+t.setTimeout(900_000)
 
 const program = await clientOrSkip(t, 'REMEXEC_TEST_MOON', 'moon')
 const folder = await scratchFolder(t)

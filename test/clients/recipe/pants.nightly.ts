@@ -7,7 +7,7 @@ import { clientOrSkip, named, recipeOf, runLines } from './recipe.js'
 
 // For changes in: docs/clients.md, deploy/recipes/machine, fixtures/pants, src/service/execution
 
-t.setTimeout(240_000)
+t.setTimeout(900_000)
 
 const program = await clientOrSkip(t, 'REMEXEC_TEST_PANTS', 'pants')
 const folder = await scratchFolder(t)

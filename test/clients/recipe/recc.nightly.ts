@@ -8,7 +8,7 @@ import { clientOrSkip, named, recipeOf, runLines } from './recipe.js'
 
 // For changes in: docs/clients.md, deploy/recipes/machine, fixtures/recc, src/service/execution
 
-t.setTimeout(120_000)
+t.setTimeout(900_000)
 
 const program = await clientOrSkip(t, 'REMEXEC_TEST_RECC', 'recc')
 const folder = await scratchFolder(t)

@@ -105,7 +105,9 @@ export const timingTab: InvocationTab = {
                 <button type="button" class="copy" data-trace={trace}>
                   Open in Perfetto
                 </button>{' '}
-                <span class="dim small">It opens ui.perfetto.dev, which gets the profile from this page.</span>
+                <span class="dim small scripted-only">
+                  It opens ui.perfetto.dev, which gets the profile from this page.
+                </span>
               </p>
             )}
             <ProfilePicture profile={profile} />
