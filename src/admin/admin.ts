@@ -4,6 +4,7 @@ import { codeName, StatusError } from '../base/status-error.js'
 import { askedBy } from '../http/answer.js'
 import type { Log } from '../log/log.js'
 import type { Visitor } from '../rpc/gate.js'
+import { listedOf } from '../scheduler/listed.js'
 import type { Scheduler, SchedulerOperator, SchedulerOverview } from '../scheduler/scheduler.js'
 import { Diagnostics } from './diagnostics.js'
 import { json, numberOf, of, withTimes } from './json.js'
@@ -139,7 +140,10 @@ export class Admin {
 
   async #overview(): Promise<object> {
     await this.refresh()
-    return withTimes({ nowMs: this.#clock.now(), schedulers: Object.fromEntries(this.overviews()) }) as object
+    const schedulers: [string, object][] = []
+    for (const [name, { queue, stuck, ...overview }] of this.overviews())
+      schedulers.push([name, { ...overview, stuck: stuck(), queue: await listedOf(queue) }])
+    return withTimes({ nowMs: this.#clock.now(), schedulers: Object.fromEntries(schedulers) }) as object
   }
 
   async #status(): Promise<object> {

@@ -15,9 +15,17 @@ import { LingeringSeries } from './lingering-series.js'
 
 /** A scheduler's present state, for gauges. */
 export interface Activity {
-  readonly executions: Iterable<{ readonly stage: string; readonly priority: number; readonly workerId: string }>
+  readonly executions: readonly ActiveExecutions[]
   readonly oldestQueuedMs: number
   readonly workers: readonly ActiveWorker[]
+}
+
+/** Executions of one priority, and of one worker if they run. */
+export interface ActiveExecutions {
+  readonly stage: string
+  readonly priority: number
+  readonly workerId: string
+  readonly count: number
 }
 
 export interface ActiveWorker {
@@ -125,6 +133,11 @@ export class ExecutionMetrics {
     return this.#activities.map((activity) => activity())
   }
 
+  countIn(stage: 'queued' | 'executing'): number {
+    const active = this.activities().flatMap(({ executions }) => executions)
+    return active.reduce((sum, one) => sum + (one.stage === stage ? one.count : 0), 0)
+  }
+
   /** A process without a queue exports none, because the 0 of a forwarding server would hide the queue of its scheduler. */
   #here(readings: () => Iterable<Reading>): Iterable<Reading> {
     return this.#activities.length === 0 ? [] : readings()
@@ -155,16 +168,16 @@ export class ExecutionMetrics {
     const workers = new BoundedValues(MAX_WORKER_IDS)
     const counts = new Map(NONE_ACTIVE.map((labels) => [JSON.stringify(labels), { labels, value: 0 }]))
     for (const { executions } of this.activities()) {
-      for (const { stage, priority, workerId } of executions) {
+      for (const { stage, priority, workerId, count } of executions) {
         const labels = {
           execution_stage: stage,
           execution_priority: priorities.of(String(priority)),
           execution_worker_id: workers.of(workerId),
         }
         const key = JSON.stringify(labels)
-        const count = counts.get(key) ?? { labels, value: 0 }
-        count.value += 1
-        counts.set(key, count)
+        const known = counts.get(key) ?? { labels, value: 0 }
+        known.value += count
+        counts.set(key, known)
       }
     }
     return [...counts.values()]

@@ -140,12 +140,25 @@ export interface PrintedOutput {
 export interface SchedulerOverview {
   readonly workers: readonly WorkerOverview[]
   readonly queued: number
-  /** Queued actions: of each requirement at most the 1,000 that arrived first. */
-  readonly queue: readonly QueuedOverview[]
+  /** Actions that no connected worker can run, and why one of them waits. Undefined if there are none. */
+  readonly stuck: () => StuckActions | undefined
+  /**
+   * Queued actions, the first of each requirement before the second of any. Read it in turns of the event loop: there
+   * may be hundreds of thousands, and they may come and go meanwhile.
+   */
+  readonly queue: Iterable<QueuedAction>
   /** The latest actions that did not succeed, newest first; at most 100. */
   readonly failed: readonly FailedAction[]
   /** Set if queue and workers are in another process. */
   readonly elsewhere?: StateElsewhere
+}
+
+/** What lists of queued actions have at most where they cannot be read to their end. */
+export const MAX_LISTED_QUEUED = 2_000
+
+export interface StuckActions {
+  readonly count: number
+  readonly reason: string
 }
 
 /** What an action is, and the build it belongs to. */
@@ -211,12 +224,19 @@ export interface AttemptOverview extends Partial<ActionFacts> {
   readonly startedMs: number
 }
 
+/** A queued action, with what lists are filtered by. */
+export interface QueuedAction extends Pick<ActionFacts, 'instance' | 'action' | 'invocation'> {
+  /** All about it, which takes longer. */
+  readonly overview: () => QueuedOverview
+}
+
 export interface QueuedOverview extends ActionFacts {
   readonly operation: string
   readonly priority: number
   readonly attempts: number
   readonly queuedMs: number
-  readonly waitsFor: string
+  /** Looks at every worker. */
+  readonly waitsFor: () => string
 }
 
 export interface WorkerPool {

@@ -57,6 +57,7 @@ t.test('the series of workers and priorities are bounded, and the total is right
     stage: 'executing',
     priority: index % 50,
     workerId: `worker-${index}`,
+    count: 1,
   }))
   metrics.watch(() => ({ executions, oldestQueuedMs: 0, workers: [] }))
   const readings = valuesOf(metrics, 'svc_execution_active_count') as { value: number; execution_worker_id: string }[]

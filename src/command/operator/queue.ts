@@ -1,5 +1,6 @@
 import { timeText } from '../../base/quantities.js'
 import { StatusError } from '../../base/status-error.js'
+import type { ListedAction } from '../../scheduler/listed.js'
 import type { ActionFacts, SchedulerOverview } from '../../scheduler/scheduler.js'
 import type { Command } from '../command.js'
 import { ask, LIMIT_DETAIL, limitOf, noWords, OPERATOR_DETAILS, OPERATOR_OPTIONS, printedAsJson } from './ask.js'
@@ -18,7 +19,7 @@ interface Overview extends Pick<SchedulerOverview, 'queued' | 'elsewhere'> {
   readonly workers: readonly (Omit<Worker, 'attempts'> & {
     readonly attempts: readonly Told<Worker['attempts'][number]>[]
   })[]
-  readonly queue: readonly Told<SchedulerOverview['queue'][number]>[]
+  readonly queue: readonly Told<ListedAction>[]
   readonly failed: readonly Told<SchedulerOverview['failed'][number]>[]
 }
 

@@ -35,7 +35,7 @@ import { type PageStores, type StoresOf, seesResults, storesFor } from './stores
 
 export interface ActionPageParts extends RequestsParts {
   readonly storesOf: StoresOf
-  readonly inQueueOf: (visit: Visit, instance: string, action: Digest) => InQueue
+  readonly inQueueOf: (visit: Visit, instance: string, action: Digest) => Promise<InQueue>
   readonly printedOf: PrintedOf
 }
 
@@ -67,10 +67,11 @@ export const actionPage = (parts: ActionPageParts): Page => ({
           runningOutput: running && runningData(running),
         },
       }
+    const inQueue = await parts.inQueueOf(visit, instance, digest)
     const body = (
       <>
         <Heading facts={facts} visit={visit} instance={instance} exitCode={result?.exitCode} />
-        <InQueueLinks of={parts.inQueueOf(visit, instance, digest)} visit={visit} only={{ action: digest.key }} />
+        <InQueueLinks of={inQueue} visit={visit} only={{ action: digest.key }} />
         {running !== undefined && <RunningOutput of={running} visit={visit} />}
         {seesResults(visit, instance) ? (
           <Result seen={seen} context={context} />
@@ -116,6 +117,7 @@ export const responsePage = ({ storesOf, inQueueOf, requestsOf }: ActionPagePart
     const words = statusWords(executeResponse)
     if (visit.isForProgram)
       return { title: titleOf(facts), body: null, data: { ...actionData(seen, context), response: words } }
+    const inQueue = await inQueueOf(visit, instance, digest)
     const body = (
       <>
         <Heading facts={facts} visit={visit} instance={instance} exitCode={result?.exitCode} />
@@ -128,7 +130,7 @@ export const responsePage = ({ storesOf, inQueueOf, requestsOf }: ActionPagePart
             <a href={visit.to(addressOf(instance, 'action', digest))}>The action</a> may have another result by now.
           </p>
         </Note>
-        <InQueueLinks of={inQueueOf(visit, instance, digest)} visit={visit} only={{ action: digest.key }} />
+        <InQueueLinks of={inQueue} visit={visit} only={{ action: digest.key }} />
         <Result seen={seen} context={context} />
         {action !== undefined && (
           <CommandParts command={command} visit={visit} instance={instance} digest={commandDigestOf(action, digest)} />

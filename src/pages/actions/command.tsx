@@ -23,6 +23,7 @@ export const commandPage = ({ storesOf }: { readonly storesOf: StoresOf }): Page
     if (visit.query.get('format') === 'sh')
       return textAnswer(200, shellCommand(command), {
         'x-content-type-options': 'nosniff',
+        'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
         'cache-control': 'no-store',
       })
     if (visit.isForProgram) return { title: 'Command', body: null, data: commandData(command, digest) }

@@ -95,7 +95,7 @@ const shown = async (
     ({ needsEvents, isOffered }) => (!needsEvents || details !== undefined) && isOffered?.(seen) !== false,
   )
   const title = titleOf(seen)
-  const all = seen.parts.inQueueOf(visit, seen.id)
+  const all = await seen.parts.inQueueOf(visit, seen.id)
   // What failed is on the page of a build with events.
   const queued = kept === undefined ? all : { ...all, failed: 0 }
   if (visit.isForProgram) {

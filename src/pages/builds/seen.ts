@@ -27,8 +27,8 @@ export interface BuildPagesParts {
   /** Undefined for an instance that no server serves. */
   readonly sourcesOf: (instance: string) => ResultSources | undefined
   readonly saved: SavedBytesOf
-  readonly inQueueOf: (visit: Visit, invocation: string) => InQueue
-  readonly activeOf: (visit: Visit, invocation: string) => Active
+  readonly inQueueOf: (visit: Visit, invocation: string) => Promise<InQueue>
+  readonly activeOf: (visit: Visit, invocation: string) => Promise<Active>
   readonly log: Log
 }
 

@@ -29,6 +29,21 @@ export const mappedInTurns = async <Item, Row>(
   return rows
 }
 
+/** `take` of each item, where each takes long. Yields the event loop. */
+export const eachInTurns = async <Item, Row>(
+  items: Iterable<Item>,
+  take: (item: Item) => Row,
+  pauses: Pauses = shared,
+): Promise<Row[]> => {
+  const rows: Row[] = []
+  for (const item of items) {
+    rows.push(take(item))
+    const pause = pauses.step()
+    if (pause !== undefined) await pause
+  }
+  return rows
+}
+
 /** `rows` in order; equal ones keep theirs. Yields the event loop, as no sort of the language does. */
 export const sortedInTurns = async <Row>(
   rows: readonly Row[],

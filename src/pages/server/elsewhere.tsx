@@ -39,7 +39,7 @@ const WORDS: Readonly<Record<NonNullable<StateElsewhere['trouble']>['kind'], (ad
 export const elsewhereOf = (overviews: ReturnType<Overviews>, nowMs: number) => {
   const all = [...overviews.values()].filter(({ elsewhere }) => elsewhere !== undefined)
   const workers = all.flatMap((overview) => overview.workers)
-  const since = all.flatMap(({ queue }) => queue.map(({ queuedMs }) => queuedMs))
+  const since = all.flatMap(({ queue }) => [...queue].map((one) => one.overview().queuedMs))
   return {
     queued: all.reduce((sum, { queued }) => sum + queued, 0) + workers.reduce((sum, { waiting }) => sum + waiting, 0),
     running: workers.reduce((sum, { running }) => sum + running, 0),

@@ -6,10 +6,19 @@ import type { Page, Visit } from '../page.js'
 import type { InQueue } from '../parts/in-queue.js'
 import { Said } from '../parts/said.js'
 import { Ago, Duration, Mark, Numbers, Tabs } from '../parts/small.js'
-import { type Column, Pager, paged, pagedData, sorted, Table } from '../parts/table.js'
+import { type Column, Pager, paged, pagedData, sorted, sortedRows, Table } from '../parts/table.js'
 import { operationData } from './data.js'
 import { Elsewhere, elsewhereOf } from './elsewhere.js'
-import { type Active, type ActiveAction, failedIn, runningIn, waitingIn } from './operations.js'
+import {
+  type Active,
+  type ActiveAction,
+  explained,
+  failedIn,
+  runningIn,
+  type Waiting,
+  type WaitingAction,
+  waitingIn,
+} from './operations.js'
 import type { ServerSources } from './sources.js'
 import { QueueCharts, SpanTabs, spanOf } from './trend-charts.js'
 
@@ -23,12 +32,16 @@ export const hasQueue = (sources: ServerSources): boolean =>
   isQueueHere(sources) || [...sources.overviews().values()].some(({ elsewhere }) => elsewhere !== undefined)
 
 /** Who may see an action that waits, runs or failed: readers of its instance's results, and operators. */
-const isFor =
-  (visit: Visit) =>
-  ({ instance }: Partial<ActionFacts>): boolean =>
-    instance === undefined
-      ? visit.isOperator
-      : visit.isOperator || visit.may('read_ac', instance) || visit.may('administer', instance)
+const isFor = (visit: Visit) => {
+  // Asked for each action of a long queue.
+  const known = new Map<string, boolean>()
+  return ({ instance }: Partial<ActionFacts>): boolean => {
+    if (instance === undefined || visit.isOperator) return visit.isOperator
+    const may = known.get(instance) ?? (visit.may('read_ac', instance) || visit.may('administer', instance))
+    known.set(instance, may)
+    return may
+  }
+}
 
 /** The queue: what waits, what runs and what failed, of all schedulers of this process. */
 export const queuePage = (sources: ServerSources): Page => ({
@@ -37,18 +50,18 @@ export const queuePage = (sources: ServerSources): Page => ({
   show: async (visit) => {
     const show = visit.query.get('show') ?? 'running'
     const isLive = visit.query.get('live') !== 'off'
-    const { running, waiting, failed } = listsFor(visit, sources)
-    const counts = { running: running.length, waiting: waiting.length, failed: failed.length }
+    const { running, waiting, failed } = await listsFor(visit, sources)
+    const counts = { running: running.length, waiting: waiting.count, failed: failed.length }
     if (visit.isForProgram) {
-      const all: readonly (ActiveAction | FailedAction)[] =
-        show === 'failed' ? failed : show === 'waiting' ? waiting : running
-      const page = paged(all, visit)
-      return {
-        title: 'Queue',
-        body: null,
-        data: { counts, show, ...pagedData(page), actions: page.rows.map(operationData(visit)) },
-      }
+      const page = paged<ActiveAction | FailedAction | WaitingAction>(
+        show === 'failed' ? failed : show === 'waiting' ? waiting.listed : running,
+        visit,
+      )
+      const rows = show === 'waiting' ? await explained(page.rows as readonly WaitingAction[]) : page.rows
+      const actions = (rows as readonly (ActiveAction | FailedAction)[]).map(operationData(visit))
+      return { title: 'Queue', body: null, data: { counts, show, ...pagedData(page), actions } }
     }
+    const shown = show === 'waiting' ? await shownOf(waiting, visit) : undefined
     const body = (
       <>
         <h1>Queue</h1>
@@ -77,8 +90,8 @@ export const queuePage = (sources: ServerSources): Page => ({
             none="Nothing failed lately."
             visit={visit}
           />
-        ) : show === 'waiting' ? (
-          <Rows of={waiting} columns={waitingColumns(visit, true)} usual="since" none="Nothing waits." visit={visit} />
+        ) : shown !== undefined ? (
+          <WaitingRows of={shown} count={waiting.count} visit={visit} />
         ) : (
           <Rows of={running} columns={runningColumns(visit, true)} usual="since" none="Nothing runs." visit={visit} />
         )}
@@ -94,43 +107,71 @@ const TITLES = { running: 'Running', waiting: 'Waiting', failed: 'Failed lately'
 const FILTERS = ['invocation', 'worker', 'action'] as const
 const FILTER_WORDS = { invocation: 'of build', worker: 'on worker', action: 'of action' } as const
 
-const listsFor = (visit: Visit, { overviews }: ServerSources) => {
+const listsFor = async (visit: Visit, { overviews }: ServerSources) => {
   const all = overviews()
   const asked = FILTERS.map((name) => [name, visit.query.get(name) ?? ''] as const)
   const mayRead = isFor(visit)
   const fits = (one: Partial<ActionFacts> & { readonly worker?: string }): boolean =>
-    mayRead(one) && asked.every(([name, value]) => value === '' || one[name] === value)
+    asked.every(([name, value]) => value === '' || one[name] === value) && mayRead(one)
   return {
     running: runningIn(all).filter(fits),
-    waiting: waitingIn(all).filter(fits),
+    waiting: await waitingIn(all, fits),
     failed: failedIn(all).filter(fits),
   }
 }
 
+/** The rows of the page of `waiting` that the address asks for. */
+const shownOf = async (waiting: Waiting, visit: Visit) => {
+  const { rows, sorting } = await sortedRows(waiting.listed, waitingColumns(visit, true), visit, 'since')
+  const page = paged(rows, visit)
+  return { page, sorting, rows: await explained(page.rows) }
+}
+
+interface WaitingParts {
+  readonly of: Awaited<ReturnType<typeof shownOf>>
+  readonly count: number
+  readonly visit: Visit
+}
+
+const WaitingRows = ({ of: { page, sorting, rows }, count, visit }: WaitingParts) => {
+  const caption =
+    count > page.count ? `${countText(page.count)} of ${counted(count, 'action')}` : counted(count, 'action')
+  return (
+    <>
+      <Table {...{ caption, columns: waitingColumns(visit, true), rows, none: 'Nothing waits.', visit, sorting }} />
+      <Pager of={page} visit={visit} />
+    </>
+  )
+}
+
 /** How many actions of a build, or about one action, wait, run and failed lately: for its page. */
-export const inQueueOf = (
+export const inQueueOf = async (
   visit: Visit,
   overviews: ServerSources['overviews'],
   asked: Partial<Pick<ActionFacts, 'invocation' | 'instance' | 'action'>>,
-): InQueue => {
+): Promise<InQueue> => {
   const all = overviews()
   const mayRead = isFor(visit)
   const wanted = Object.entries(asked) as [keyof typeof asked, string][]
   const fits = (one: Partial<ActionFacts>): boolean =>
-    mayRead(one) && wanted.every(([name, value]) => one[name] === value)
+    wanted.every(([name, value]) => one[name] === value) && mayRead(one)
   return {
     running: runningIn(all).filter(fits).length,
-    waiting: waitingIn(all).filter(fits).length,
+    waiting: (await waitingIn(all, fits)).count,
     failed: failedIn(all).filter(fits).length,
   }
 }
 
 /** What of a build runs, the oldest first, and how much of it waits. */
-export const activeOf = (visit: Visit, overviews: ServerSources['overviews'], invocation: string): Active => {
+export const activeOf = async (
+  visit: Visit,
+  overviews: ServerSources['overviews'],
+  invocation: string,
+): Promise<Active> => {
   const all = overviews()
   const mayRead = isFor(visit)
   const fits = (one: Partial<ActionFacts>): boolean => one.invocation === invocation && mayRead(one)
-  return { running: runningIn(all).filter(fits), waiting: waitingIn(all).filter(fits).length }
+  return { running: runningIn(all).filter(fits), waiting: (await waitingIn(all, fits)).count }
 }
 
 const Filtered = ({ visit }: { readonly visit: Visit }) => {
@@ -159,19 +200,17 @@ export const QueueNumbers = ({ of: sources, nowMs }: { readonly of: ServerSource
   const { config, metrics, overviews } = sources
   const { executions } = metrics
   const activities = executions.activities()
-  const active = activities.flatMap((activity) => [...activity.executions])
   const elsewhere = elsewhereOf(overviews(), nowMs)
   const oldestMs = Math.max(elsewhere.oldestMs, ...activities.map(({ oldestQueuedMs }) => oldestQueuedMs))
-  const inStage = (stage: string): number => active.filter((one) => one.stage === stage).length
   const own = config.global.disable_metrics ? [] : [...executions.results()]
   const results = new Map(isQueueHere(sources) ? own : [])
   for (const [result, count] of elsewhere.results) results.set(result, (results.get(result) ?? 0) + count)
   return (
     <Numbers
       of={[
-        ['queued', countText(inStage('queued') + elsewhere.queued)],
+        ['queued', countText(executions.countIn('queued') + elsewhere.queued)],
         ['longest wait', timeText(oldestMs)],
-        ['executing', countText(inStage('executing') + elsewhere.running)],
+        ['executing', countText(executions.countIn('executing') + elsewhere.running)],
         ['workers', countText(activities.flatMap(({ workers }) => workers).length + elsewhere.workers)],
         ...[...results].map(([result, count]) => [result.replace('_', ' '), countText(count)] as const),
       ]}
@@ -296,6 +335,7 @@ export const runningColumns = (visit: Visit, hasPages: boolean): readonly Column
   },
 ]
 
+/** `waitsFor` is of rows that are `explained`. */
 export const waitingColumns = (visit: Visit, hasPages: boolean): readonly Column<ActiveAction>[] => [
   ...factColumns(visit, hasPages),
   { head: 'Waits for', kind: 'text', cell: ({ waitsFor = '' }) => <Said text={waitsFor} /> },

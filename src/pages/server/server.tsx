@@ -1,4 +1,4 @@
-import { counted, timeText } from '../../base/quantities.js'
+import { counted, countText, timeText } from '../../base/quantities.js'
 import type { Config, ServerConfig } from '../../config/config.js'
 import type { Answer } from '../../health/registry.js'
 import { isBroken, stateOf } from '../../health/report.js'
@@ -9,7 +9,7 @@ import { Ago, Mark, Time } from '../parts/small.js'
 import { type Column, Table } from '../parts/table.js'
 import { connectFor } from './connect.js'
 import { Elsewhere } from './elsewhere.js'
-import { failedIn, runningIn, waitingIn } from './operations.js'
+import { explained, failedIn, runningIn, waitingIn } from './operations.js'
 import { failedColumns, hasQueue, isQueueHere, QueueNumbers, runningColumns, waitingColumns } from './queue.js'
 import type { RecentLine } from './recent-lines.js'
 import type { ServerSources } from './sources.js'
@@ -61,7 +61,7 @@ export const wholeServer = async (sources: ServerSources, visit: Visit): Promise
     <>
       <Head of={sources} visit={visit} />
       <TrendCharts trends={sources.trends} span="hour" />
-      {hasQueue(sources) && <QueueAndWorkers of={sources} visit={visit} />}
+      {hasQueue(sources) && <QueueAndWorkers of={sources} visit={visit} waiting={await shownWaiting(sources)} />}
       <StoreTables of={sources} />
       <HttpCaches of={sources} />
       <State of={sources} visit={visit} />
@@ -141,12 +141,23 @@ const State = ({ of: sources, visit }: Parts) => {
   )
 }
 
-const QueueAndWorkers = ({ of: sources, visit }: Parts) => {
+/** Of the oldest that wait, the reasons. Yields the event loop. */
+const shownWaiting = async (sources: ServerSources) => {
+  const { listed, count } = await waitingIn(sources.overviews(), () => true)
+  return { rows: await explained(listed.slice(0, MAX_ROWS)), count }
+}
+
+interface QueueParts extends Parts {
+  readonly waiting: Awaited<ReturnType<typeof shownWaiting>>
+}
+
+const QueueAndWorkers = ({ of: sources, visit, waiting }: QueueParts) => {
   const all = sources.overviews()
+  const [running, failed] = [runningIn(all), failedIn(all)]
   const lists = [
-    ['Waiting', waitingIn(all), waitingColumns(visit, false)],
-    ['Running', runningIn(all), runningColumns(visit, false)],
-    ['Failed lately', failedIn(all), failedColumns(visit, false)],
+    ['Waiting', waiting.rows, waiting.count, waitingColumns(visit, false)],
+    ['Running', running, running.length, runningColumns(visit, false)],
+    ['Failed lately', failed, failed.length, failedColumns(visit, false)],
   ] as const
   return (
     <>
@@ -155,14 +166,12 @@ const QueueAndWorkers = ({ of: sources, visit }: Parts) => {
       <QueueNumbers of={sources} nowMs={visit.nowMs} />
       {isQueueHere(sources) && <QueueCharts trends={sources.trends} span="hour" />}
       <WorkersTable of={sources} visit={visit} hasPages={false} />
-      {lists.map(([title, rows, columns]) =>
+      {lists.map(([title, rows, count, columns]) =>
         rows.length === 0 ? null : (
           <>
             <h3>{title}</h3>
             <Table
-              caption={
-                rows.length > MAX_ROWS ? `The first ${MAX_ROWS} of ${rows.length}` : counted(rows.length, 'action')
-              }
+              caption={count > MAX_ROWS ? `The first ${MAX_ROWS} of ${countText(count)}` : counted(count, 'action')}
               columns={columns as readonly Column<unknown>[]}
               rows={rows.slice(0, MAX_ROWS)}
               none=""

@@ -140,8 +140,7 @@ const sizeOf = (series: CacheSeries, metrics: Metrics): number | undefined => {
   return sizes.length === 0 ? undefined : Math.max(...sizes)
 }
 
-const activeIn = ({ executions }: Metrics): Pick<Sample, 'queued' | 'executing'> => {
-  const stages = executions.activities().flatMap((activity) => [...activity.executions].map(({ stage }) => stage))
-  const queued = stages.filter((stage) => stage === 'queued').length
-  return { queued, executing: stages.length - queued }
-}
+const activeIn = ({ executions }: Metrics): Pick<Sample, 'queued' | 'executing'> => ({
+  queued: executions.countIn('queued'),
+  executing: executions.countIn('executing'),
+})

@@ -36,17 +36,13 @@ export const verdictOf = (answers: readonly Answer[], overviews: Overviews): Ver
 /** By the component of the scheduler, why actions wait that no connected worker can run. */
 const stuckActions = (overviews: Overviews): ReadonlyMap<string, string> => {
   const found = new Map<string, string>()
-  for (const [scheduler, { queue }] of overviews()) {
-    const waiting = queue.filter(({ waitsFor }) => waitsFor.includes(NO_WORKER))
-    const [first] = waiting
+  for (const [scheduler, overview] of overviews()) {
+    const stuck = overview.stuck()
     const component = `scheduler/${scheduler}`
-    if (first !== undefined) found.set(component, `${component}: ${actions(waiting.length)}: ${first.waitsFor}`)
+    if (stuck !== undefined) found.set(component, `${component}: ${actions(stuck.count)}: ${stuck.reason}`)
   }
   return found
 }
-
-/** Of the reason why an action waits (`whyItWaits`). */
-const NO_WORKER = 'no worker'
 
 const actions = (count: number): string => `${counted(count, 'action')} ${count === 1 ? 'waits' : 'wait'}`
 

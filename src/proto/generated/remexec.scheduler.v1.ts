@@ -62,6 +62,8 @@ export interface StatePart {
   workers: WorkerState[]
   queue: QueuedAction[]
   failed: FailedAction[]
+  stuck: number
+  stuckReason: string
 }
 
 export interface StatePartInput {
@@ -71,6 +73,8 @@ export interface StatePartInput {
   workers?: readonly WorkerStateInput[] | undefined
   queue?: readonly QueuedActionInput[] | undefined
   failed?: readonly FailedActionInput[] | undefined
+  stuck?: number | undefined
+  stuckReason?: string | undefined
 }
 
 export interface Count {

@@ -5,7 +5,14 @@ import type {
   StatePart,
   WorkerState,
 } from '../../proto/generated/remexec.scheduler.v1.js'
-import type { ActionFacts, FailedAction, QueuedOverview, SchedulerOverview, WorkerOverview } from '../scheduler.js'
+import type {
+  ActionFacts,
+  FailedAction,
+  QueuedAction,
+  QueuedOverview,
+  SchedulerOverview,
+  WorkerOverview,
+} from '../scheduler.js'
 
 /** What another process told about its schedulers. */
 export interface ToldState {
@@ -22,6 +29,7 @@ export const toldBy = (parts: readonly StatePart[], nowMs: number): ToldState =>
     overview: {
       workers: parts.flatMap(({ workers }) => workers.map((one) => workerOf(one, aheadMs))),
       queued: first?.queued ?? 0,
+      stuck: () => (first?.stuck ? { count: first.stuck, reason: first.stuckReason } : undefined),
       queue: parts.flatMap(({ queue }) => queue.map((one) => queuedOf(one, aheadMs))),
       failed: parts.flatMap(({ failed }) => failed.map((one) => failedOf(one, aheadMs))),
     },
@@ -47,9 +55,12 @@ const workerOf = (message: WorkerState, aheadMs: number): WorkerOverview => {
   }
 }
 
-const queuedOf = (message: QueuedMessage, aheadMs: number): QueuedOverview => {
+const queuedOf = (message: QueuedMessage, aheadMs: number): QueuedAction => {
   const { facts, operation, priority, attempts, queuedMs, waitsFor } = message
-  return { ...factsOf(facts), operation, priority, attempts, waitsFor, queuedMs: queuedMs + aheadMs }
+  const told = { operation, priority, attempts, queuedMs: queuedMs + aheadMs, waitsFor: () => waitsFor }
+  const overview: QueuedOverview = { ...factsOf(facts), ...told }
+  const { instance, action, invocation } = overview
+  return { instance, action, ...(invocation !== undefined && { invocation }), overview: () => overview }
 }
 
 const failedOf = (message: FailedMessage, aheadMs: number): FailedAction => {

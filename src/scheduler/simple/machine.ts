@@ -13,7 +13,7 @@ import type {
   WorkerOffer,
 } from '../request.js'
 import { type RunFacts, UNCONFINED } from '../scheduler.js'
-import type { ActiveExecution, SchedulerActivity, SchedulerMeter } from './meter.js'
+import type { ActiveExecutions, SchedulerActivity, SchedulerMeter } from './meter.js'
 import { progressOf } from './queue/why.js'
 import { Runs } from './runs.js'
 import type { SimpleSettings } from './settings.js'
@@ -297,13 +297,19 @@ export class SimpleScheduler {
     return { ...state, progress: progressOf(execution, this.#dispatch.queue, this.#workers.all) }
   }
 
-  *#active(): Iterable<ActiveExecution> {
+  #active(): readonly ActiveExecutions[] {
     const waiting = new Set([...this.#workers.all].flatMap(waitingThere))
+    const queued = new Map<number, number>()
+    const executing: ActiveExecutions[] = []
     for (const { state, priority, attempt } of this.#runs.all) {
       if (state === 'queued' || (attempt !== undefined && waiting.has(attempt)))
-        yield { stage: 'queued', priority, workerId: '' }
-      else if (attempt !== undefined) yield { stage: 'executing', priority, workerId: attempt.worker.id }
+        queued.set(priority, (queued.get(priority) ?? 0) + 1)
+      else if (attempt !== undefined)
+        executing.push({ stage: 'executing', priority, workerId: attempt.worker.id, count: 1 })
     }
+    const ofPriority = ([priority, count]: [number, number]) =>
+      ({ stage: 'queued', priority, workerId: '', count }) as const
+    return [...Array.from(queued, ofPriority), ...executing]
   }
 
   #checkRoom(instanceName: string, isKnown: boolean): void {

@@ -33,18 +33,20 @@ export const unmetered: SchedulerMeter = {
 
 /** What the queue and the workers are busy with now. */
 export interface SchedulerActivity {
-  readonly executions: Iterable<ActiveExecution>
+  /** Queued ones are counted by priority, because a build may queue very many. */
+  readonly executions: readonly ActiveExecutions[]
   /** Age of the oldest queued execution; 0 if the queue is empty. */
   readonly oldestQueuedMs: number
   readonly workers: readonly ActiveWorker[]
 }
 
-export interface ActiveExecution {
+export interface ActiveExecutions {
   /** `queued` includes executions that wait at a worker for a slot. */
   readonly stage: 'queued' | 'executing'
   readonly priority: number
   /** Empty for queued executions. */
   readonly workerId: string
+  readonly count: number
 }
 
 export interface ActiveWorker {

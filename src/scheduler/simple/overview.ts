@@ -1,27 +1,53 @@
-import type { FailedAction, QueuedOverview, SchedulerOverview, WorkerOverview } from '../scheduler.js'
+import type {
+  FailedAction,
+  QueuedAction,
+  QueuedOverview,
+  SchedulerOverview,
+  StuckActions,
+  WorkerOverview,
+} from '../scheduler.js'
 import { actionFacts } from './action-facts.js'
 import type { SimpleScheduler } from './machine.js'
+import type { Queue } from './queue/queue.js'
 import { whyItWaits } from './queue/why.js'
-import type { Worker } from './state/state.js'
+import type { Execution, Worker } from './state/state.js'
 import { waitingThere } from './workers/pool.js'
-
-const MAX_OF_BUCKET = 1_000
 
 /** The operator's view of the workers and the queue. */
 export const overview = (machine: SimpleScheduler, failed: readonly FailedAction[]): SchedulerOverview => {
   const { dispatch, workers } = machine.inspect()
-  const { queue: all } = dispatch
-  const queue: QueuedOverview[] = []
-  for (const { arrivals } of all.buckets) {
-    let count = 0
-    for (const execution of arrivals) {
-      if (count++ === MAX_OF_BUCKET) break
-      const { first, request, priority, attempts, queuedMs } = execution
-      const waitsFor = whyItWaits(execution, all, workers.all)
-      queue.push({ operation: first.name, ...actionFacts(request), priority, attempts, queuedMs, waitsFor })
-    }
+  const { queue } = dispatch
+  return {
+    workers: [...workers.all].map(workerOverview),
+    queued: queue.size,
+    stuck: () => stuckIn(queue, workers.all),
+    queue: { [Symbol.iterator]: () => queuedIn(queue, workers.all) },
+    failed,
   }
-  return { workers: [...workers.all].map(workerOverview), queued: all.size, queue, failed }
+}
+
+function* queuedIn(queue: Queue, workers: Iterable<Worker>): Generator<QueuedAction> {
+  for (const execution of queue.inTurn()) {
+    const { first, request, priority, attempts, queuedMs } = execution
+    const { instanceName: instance, actionDigest, invocation } = request
+    const overview = (): QueuedOverview => ({
+      ...actionFacts(request),
+      ...{ operation: first.name, priority, attempts, queuedMs },
+      waitsFor: () => whyItWaits(execution, queue, workers),
+    })
+    yield { instance, action: actionDigest.key, ...(invocation && { invocation }), overview }
+  }
+}
+
+const stuckIn = (queue: Queue, workers: Iterable<Worker>): StuckActions | undefined => {
+  let count = 0
+  let example: Execution | undefined
+  for (const { arrivals, capable } of queue.buckets) {
+    if (capable.size > 0) continue
+    count += arrivals.size
+    if (example === undefined) [example] = arrivals
+  }
+  return example && { count, reason: whyItWaits(example, queue, workers) }
 }
 
 const stateInWords = ({ standing, isPaused }: Worker): string | undefined =>

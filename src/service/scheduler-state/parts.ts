@@ -1,9 +1,11 @@
 import type { StatePartInput, WorkerStateInput } from '../../proto/generated/remexec.scheduler.v1.js'
-import type { FailedAction, SchedulerOverview, WorkerOverview } from '../../scheduler/scheduler.js'
+import type { ListedAction } from '../../scheduler/listed.js'
+import type { FailedAction, SchedulerOverview, StuckActions, WorkerOverview } from '../../scheduler/scheduler.js'
 
-export interface TellsState {
+export interface TellsState extends Pick<SchedulerOverview, 'workers' | 'queued' | 'failed'> {
   readonly nowMs: number
-  readonly overview: SchedulerOverview
+  readonly stuck: StuckActions | undefined
+  readonly queue: readonly ListedAction[]
   /** Operations that ended, by result. */
   readonly results: ReadonlyMap<string, number>
 }
@@ -12,9 +14,10 @@ export interface TellsState {
 const PART_CHARACTERS = 512 * 1024
 
 /** Messages of limited size, at least one. */
-export function* partsOf({ nowMs, overview, results }: TellsState): Generator<StatePartInput> {
-  const { queued, workers, queue, failed } = overview
-  const first: StatePartInput = { nowMs, queued, results: countsOf(results) }
+export function* partsOf(state: TellsState): Generator<StatePartInput> {
+  const { nowMs, queued, workers, stuck, queue, failed, results } = state
+  const { count = 0, reason = '' } = stuck ?? {}
+  const first: StatePartInput = { nowMs, queued, results: countsOf(results), stuck: count, stuckReason: reason }
   const rows = [
     ...workers.map((worker) => ['workers', workerMessage(worker)] as const),
     ...queue.map(({ queuedMs, operation, priority, attempts, waitsFor, ...facts }) => {

@@ -33,7 +33,7 @@ const failuresData = async ({ details, visit, parts, id, isRunning }: Seen): Pro
     flakyTests: flakyTestsIn(details).map(({ label }) => textData(label)),
     artifacts: withoutSecrets(artifacts.rows, details).map((one) => artifactData(one, visit)),
     hasMoreArtifacts: !artifacts.isWhole || details.artifacts.leftOut > 0,
-    ...(isRunning && runningBuildData(details, parts.activeOf(visit, id))),
+    ...(isRunning && runningBuildData(details, await parts.activeOf(visit, id))),
     executions: {
       count: details.own.executionCount,
       failed: details.own.failedCount,
@@ -54,7 +54,7 @@ export const overviewTab: InvocationTab = {
     const [tests, actions] =
       context === undefined ? NOTHING_FAILED : await Promise.all([shownTests(context), shownActions(context)])
     const saved = await parts.saved.sum(seen.requests, parts.sourcesOf, visit.request)
-    const running = seen.isRunning ? await runningParts(details, parts.activeOf(visit, seen.id)) : undefined
+    const running = seen.isRunning ? await runningParts(details, await parts.activeOf(visit, seen.id)) : undefined
     if (saved.countedHits < saved.hits) seen.goesOn()
     return (
       <>

@@ -66,6 +66,34 @@ export class Queue {
     return this.#buckets.values()
   }
 
+  /**
+   * What waits, the first of each requirement before the second of any. It may be read while executions come and go, and
+   * ends after as many as waited at its begin.
+   */
+  *inTurn(): Generator<Execution> {
+    let left = this.#size
+    let open: Iterator<Execution>[] = []
+    for (const { arrivals } of this.#buckets.values()) {
+      const rest = arrivals.values()
+      const { value, done } = rest.next()
+      if (done) continue
+      if (left-- === 0) return
+      yield value
+      if (arrivals.size > 1) open.push(rest)
+    }
+    while (open.length > 0) {
+      const more: Iterator<Execution>[] = []
+      for (const rest of open) {
+        const { value, done } = rest.next()
+        if (done) continue
+        if (left-- === 0) return
+        yield value
+        more.push(rest)
+      }
+      open = more
+    }
+  }
+
   bucketOf(requirement: Requirement): Bucket | undefined {
     return this.#buckets.get(requirement.signature)
   }
