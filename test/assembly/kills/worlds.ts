@@ -1,3 +1,5 @@
+import { REMOTES, type Remote } from './remotes.js'
+
 /** The instances of a server that is killed: one for each kind of store that lasts, with limits so small that they evict all the time. */
 const MIB = 1024 * 1024
 
@@ -7,9 +9,10 @@ export interface World {
   readonly sureBytes: number
   /** Whether a blob may be uploaded again: not where a store may say for some time that it is there. */
   readonly uploadsAgain: boolean
+  readonly evicts: boolean
 }
 
-type Store = Readonly<Record<string, object>>
+export type Store = Readonly<Record<string, object>>
 
 const ROOM_BYTES = 4 * MIB
 const SURE_BYTES = 0.8 * MIB
@@ -29,7 +32,7 @@ const filesystem =
   })
 
 /** The CAS of each instance. */
-const casOf = (folder: string, redis: string | undefined): Readonly<Record<string, Store>> => {
+const casOf = (folder: string, remotes: ReadonlyMap<string, Remote>): Readonly<Record<string, Store>> => {
   const files = filesystem(folder)
   return {
     files: files('files'),
@@ -55,15 +58,16 @@ const casOf = (folder: string, redis: string | undefined): Readonly<Record<strin
     shards: { shard: { stores: [{ store: files('one') }, { store: files('two') }] } },
     known: { existence_cache: { backend: files('known'), eviction_policy: { max_seconds: 5, max_count: 1000 } } },
     verified: { verify: { backend: files('verified'), verify_size: true, verify_hash: true } },
-    ...(redis !== undefined && { redis: { redis_store: { addresses: [redis], key_prefix: 'cas-' } } }),
+    ...Object.fromEntries([...remotes].map(([name, of]) => [name, of('cas-')])),
   }
 }
 
-export const worldsOf = (hasRedis: boolean): World[] =>
-  Object.keys(casOf('', hasRedis ? 'redis' : undefined)).map((name) => ({
+export const worldsOf = (remotes: ReadonlyMap<string, Remote>): World[] =>
+  Object.keys(casOf('', remotes)).map((name) => ({
     name,
     sureBytes: SURE_BYTES,
     uploadsAgain: name !== 'known',
+    evicts: REMOTES[name]?.evicts ?? true,
   }))
 
 /** The folders of the stores, with the most bytes that each may have. */
@@ -81,12 +85,13 @@ export const eachFolder = (config: unknown): { readonly path: string; readonly m
 export const FILE_CACHES = ['opaque', 'webdav', 'gradle'] as const
 
 /** Results are checked for completeness by a store where the CAS is that of `files`, elsewhere by the service. */
-export const configOf = (folder: string, threads: number, redis: string | undefined): object => {
-  const cas = casOf(folder, redis)
+export const configOf = (folder: string, threads: number, remotes: ReadonlyMap<string, Remote>): object => {
+  const cas = casOf(folder, remotes)
   const names = Object.keys(cas)
   const results = (name: string): Store => filesystem(folder)(`${name}-results`, RESULTS_BYTES)
   const acOf = (name: string): Store => {
-    if (name === 'redis') return { redis_store: { addresses: [redis], key_prefix: 'ac-' } }
+    const remote = remotes.get(name)
+    if (remote !== undefined) return remote('ac-')
     if (name !== 'files') return results(name)
     return { completeness_checking: { backend: results(name), cas_store: { ref_store: { name: 'files' } } } }
   }
