@@ -90,6 +90,8 @@ export interface ListedScope {
   readonly sizeBytes: number
   readonly entryCount: number
   readonly usedMs: number
+  /** Results of actions that its callers asked for since the start, by where they were found. */
+  readonly reads: { readonly own: number; readonly shared: number; readonly parent: number; readonly none: number }
 }
 
 /** What the process knows about itself. */

@@ -189,6 +189,7 @@ const start = async (
   })
   const instances = new Instances(config.instances, clock)
   const scopes = new ScopesOfStores(config.security, { clock, log })
+  observation.metrics.watchScopes(() => scopes.reads)
   const builds = await openBuilds(config, { resources, clock, log })
   const shared = {
     global: config.global,

@@ -3,11 +3,14 @@ import type { Clock } from '../base/clock.js'
 import type { Config, SecurityOptions, ServerConfig } from '../config/config.js'
 import type { DirectoryTrees } from '../content/directory-trees.js'
 import type { Log } from '../log/log.js'
+import type { Call } from '../rpc/call.js'
+import type { Scope } from '../rpc/scope.js'
 import { foundByHash } from '../service/http-cache/hash-sizes.js'
 import type { Store } from '../store/contract/store.js'
 import { withCompleteness } from '../store/kinds/completeness_checking/checking-store.js'
 import { inInstanceOf } from '../store/scoped/layers.js'
 import { ResultCache } from '../store/scoped/result-cache.js'
+import { noReads, type ScopeLayer, type ScopeReads } from '../store/scoped/scope-reads.js'
 import { Scopes, type ScopeUsage } from '../store/scoped/scopes.js'
 
 const DAY_MS = 86_400_000
@@ -17,6 +20,8 @@ export class ScopesOfStores {
   readonly #options: ConstructorParameters<typeof Scopes>[1]
   readonly #known = new WeakMap<Store, Scopes>()
   readonly #all = new Set<Scopes>()
+  /** Of all scopes, those that are forgotten included. */
+  readonly reads: ScopeReads = noReads()
 
   constructor(
     security: Pick<SecurityOptions, 'scopes'> | undefined,
@@ -34,6 +39,13 @@ export class ScopesOfStores {
     this.#known.set(view, scopes)
     this.#all.add(scopes)
     return scopes
+  }
+
+  /** A caller with a scope has asked for a result. Lookups of the server itself do not count. */
+  noteRead(scopes: Scopes, scope: Scope, layer: ScopeLayer, { instanceName, isLookup }: Call): void {
+    if (isLookup === true) return
+    this.reads[layer] += 1
+    scopes.of(instanceName, scope).noteRead(layer)
   }
 
   /** Those that were used since the start. */
@@ -120,5 +132,6 @@ export const resultCacheOf = (
       const parent = ofInstance(acStore, instanceName)
       return inInstanceOf(parent.named(sources.scopes.of(parent.view).valid(parent.checked)), instanceName)
     }),
+    onRead: (scope, layer, call) => sources.scopes.noteRead(sources.scopes.of(view), scope, layer, call),
   })
 }

@@ -36,6 +36,7 @@ export class Metrics {
   #lostAuditLines: (() => number) | undefined
   readonly #certificates = new Map<string, () => number | undefined>()
   #invocations: InvocationCounts | undefined
+  #scopeReads: (() => Readonly<Record<string, number>> | undefined) | undefined
   #isRunning = true
   #statuses: () => ReadonlyMap<string, number> = () => new Map()
 
@@ -69,6 +70,11 @@ export class Metrics {
     this.#invocations = counts
   }
 
+  /** `reads` returns what callers with a scope found, by layer; undefined if no caller has one. */
+  watchScopes(reads: () => Readonly<Record<string, number>> | undefined): void {
+    this.#scopeReads = reads
+  }
+
   /** `expiresMs` returns when the present certificate of a server ends. */
   watchCertificate(server: string, expiresMs: () => number | undefined): void {
     this.#certificates.set(server, expiresMs)
@@ -96,6 +102,9 @@ export class Metrics {
         this.#lostAuditLines === undefined ? [] : [{ labels: {}, value: this.#lostAuditLines() }],
       ),
       observed('gauge', INVOCATIONS, () => readingOf(this.#invocations?.count)),
+      observed('counter', SCOPE_READS, () =>
+        Object.entries(this.#scopeReads?.() ?? {}).map(([scope_layer, value]) => ({ labels: { scope_layer }, value })),
+      ),
       observed('counter', LEASE_EXTENSIONS, () => readingOf(this.#invocations?.extensionCount)),
       observed('gauge', CERTIFICATES, () => this.#certificateEnds()),
       observed('gauge', RUNNING, () => [{ labels: {}, value: this.#isRunning ? 1 : 0 }]),
@@ -132,6 +141,12 @@ const LEASE_EXTENSIONS = {
   name: 'svc_lease_extensions_total',
   description: 'Calls with which clients ask to keep blobs (Bazel: lease extension).',
   unit: '{call}',
+}
+
+const SCOPE_READS = {
+  name: 'svc_scope_reads_total',
+  description: 'Results of actions that callers with a scope asked for, by where they were found.',
+  unit: '{read}',
 }
 
 const HEALTH = {

@@ -345,6 +345,7 @@ t.test('every instrument has exactly the expected numbers', async (t) => {
     svc_log_lines_lost_total: {},
     svc_invocations: {},
     svc_lease_extensions_total: {},
+    svc_scope_reads_total: {},
     svc_audit_lines_lost_total: {},
     svc_certificate_expiry: {},
     svc_process_running: { '': 1 },

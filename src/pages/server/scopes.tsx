@@ -19,7 +19,8 @@ export const scopesPage = (sources: ServerSources): Page => ({
         <h1>Scopes</h1>
         <p class="dim">
           What builds of branches and pull requests wrote, and only they read, as far as it was used since the start of
-          this server.
+          this server. Hits are results of actions that its builds asked for since then, and found: their own, those
+          that all share, those of a parent instance.
         </p>
         <Table
           caption={counted(rows.length, 'scope')}
@@ -32,8 +33,10 @@ export const scopesPage = (sources: ServerSources): Page => ({
   },
 })
 
-const dataOf = ({ scope, instanceName: instance, sizeBytes, entryCount, usedMs }: KeptScope) => ({
-  ...{ scope, instance, sizeBytes, entryCount },
+const hitsOf = ({ own, shared, parent }: KeptScope['reads']): number => own + shared + parent
+
+const dataOf = ({ scope, instanceName: instance, sizeBytes, entryCount, usedMs, reads }: KeptScope) => ({
+  ...{ scope, instance, sizeBytes, entryCount, reads: { ...reads } },
   usedAt: new Date(usedMs).toISOString(),
 })
 
@@ -59,6 +62,18 @@ const columnsOf = ({ forms }: ServerSources, visit: Visit): readonly Column<Kept
     cell: ({ sizeBytes }) => sizeText(sizeBytes),
     sort: 'size',
     by: ({ sizeBytes }) => sizeBytes,
+  },
+  {
+    head: 'Hits',
+    kind: 'number',
+    cell: ({ reads }) => `${countText(hitsOf(reads))} of ${countText(hitsOf(reads) + reads.none)}`,
+    sort: 'hits',
+    by: ({ reads }) => hitsOf(reads) / (hitsOf(reads) + reads.none || 1),
+  },
+  {
+    head: 'Own, shared, parent',
+    kind: 'number',
+    cell: ({ reads: { own, shared, parent } }) => [own, shared, parent].map(countText).join(', '),
   },
   {
     head: 'Used',

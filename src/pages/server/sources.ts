@@ -21,6 +21,8 @@ export interface KeptScope {
   readonly sizeBytes: number
   readonly entryCount: number
   readonly usedMs: number
+  /** Results of actions that its callers asked for since the start, by where they were found. */
+  readonly reads: { readonly own: number; readonly shared: number; readonly parent: number; readonly none: number }
 }
 
 /** By the names of the schedulers; of those whose queue is in another process what that told last. */

@@ -9,6 +9,7 @@ import { internalCall } from '../../rpc/call.js'
 import type { Scope } from '../../rpc/scope.js'
 import { inBackground } from '../../work/in-background.js'
 import { getBytes, putBytes, removeIfPossible, type Store } from '../contract/store.js'
+import { noReads, type ScopeLayer } from './scope-reads.js'
 
 const stateCodec = codec('remexec.record.v1.ScopeState')
 
@@ -62,6 +63,8 @@ export class KnownScope {
   #carriedBytes = 0
   #toldBytes = 0
   #beginning: Promise<string> | undefined
+  readonly #reads = noReads()
+  #lastReadMs = 0
 
   constructor(parts: ScopeParts) {
     this.#parts = parts
@@ -71,7 +74,14 @@ export class KnownScope {
   get usage() {
     const { scope, instanceName } = this.#parts
     const sizeBytes = this.#bytes + this.#carriedBytes
-    return { scope: scope.name, instanceName, sizeBytes, entryCount: this.#entries.size, usedMs: this.#usedMs }
+    const kept = { sizeBytes, entryCount: this.#entries.size, usedMs: Math.max(this.#usedMs, this.#lastReadMs) }
+    return { scope: scope.name, instanceName, ...kept, reads: this.#reads }
+  }
+
+  /** A caller of the scope has found something there. */
+  noteRead(layer: ScopeLayer): void {
+    this.#reads[layer] += 1
+    this.#lastReadMs = this.#parts.clock.now()
   }
 
   /** Undefined if the scope keeps nothing. */

@@ -12,12 +12,20 @@ import type { Store, StoreProperties } from '../contract/store.js'
 export const layered = (first: Store, ...others: readonly Store[]): Store =>
   others.length === 0 ? first : new Layers(first, others)
 
+/** Hears of each read which of the layers had it, from 0; undefined if none had. */
+export type ReadMeter = (layer: number | undefined, call: Call) => void
+
+export const meteredLayers = (first: Store, others: readonly Store[], meter: ReadMeter): Store =>
+  new Layers(first, others, meter)
+
 class Layers extends ForwardingStore {
   readonly #others: readonly Store[]
+  readonly #meter: ReadMeter | undefined
 
-  constructor(first: Store, others: readonly Store[]) {
+  constructor(first: Store, others: readonly Store[], meter?: ReadMeter) {
     super(first)
     this.#others = others
+    this.#meter = meter
   }
 
   override get properties(): StoreProperties {
@@ -39,23 +47,20 @@ class Layers extends ForwardingStore {
    * If none has it, the error is the one that says most: a result that lacks an output is more than none. A layer that knows by
    * its index that it has nothing is not asked: its error would cost more than the hit of the next one.
    */
-  override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
-    const [first, ...later] = this.#others
-    if (first === undefined || !this.backend.lacks(digest, call))
-      return this.#firstOf([this.backend, ...this.#others], digest, range, call)
-    return later.length === 0 ? first.get(digest, range, call) : this.#firstOf(this.#others, digest, range, call)
-  }
-
-  async #firstOf(stores: readonly Store[], digest: Digest, range: Range, call: Call): Promise<Blob> {
+  override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const isSkipped = this.#others.length > 0 && this.backend.lacks(digest, call)
     let miss: unknown
-    for (const store of stores) {
+    for (let layer = isSkipped ? 1 : 0; layer <= this.#others.length; layer++) {
       try {
-        return await store.get(digest, range, call)
+        const blob = await (this.#others[layer - 1] ?? this.backend).get(digest, range, call)
+        this.#meter?.(layer, call)
+        return blob
       } catch (error) {
         if (!isStatus(error, 'NOT_FOUND')) throw error
         miss = miss !== undefined && missReasonOf(error) === undefined ? miss : error
       }
     }
+    this.#meter?.(undefined, call)
     throw miss
   }
 

@@ -1,7 +1,9 @@
 import { LruCache } from '../../base/lru-cache.js'
+import type { Call } from '../../rpc/call.js'
 import type { Scope } from '../../rpc/scope.js'
 import type { Store } from '../contract/store.js'
-import { layered } from './layers.js'
+import { layered, meteredLayers } from './layers.js'
+import type { ScopeLayer } from './scope-reads.js'
 
 /** An action cache as callers see it. What everybody reads is not to be had here: a caller always says who it is. */
 export interface CallerResults {
@@ -18,7 +20,11 @@ export interface ResultCacheParts {
   readonly own: (scope: Scope) => Store
   /** Those of parent instances, the nearest first. Read only. */
   readonly parents: readonly Store[]
+  /** Hears of each read of a caller with a scope. */
+  readonly onRead?: (scope: Scope, layer: ScopeLayer, call: Call) => void
 }
+
+const LAYERS = ['own', 'shared'] as const
 
 const KNOWN_SCOPES = 1000
 
@@ -27,6 +33,7 @@ export class ResultCache implements CallerResults {
   readonly #parts: ResultCacheParts
   readonly #trusted: Store
   readonly #own = new LruCache<Store>(KNOWN_SCOPES)
+  readonly #layers = new LruCache<Store>(KNOWN_SCOPES)
 
   constructor(parts: ResultCacheParts) {
     this.#parts = parts
@@ -40,7 +47,14 @@ export class ResultCache implements CallerResults {
 
   of(scope: Scope | undefined): Store {
     if (scope === undefined) return this.#trusted
-    return layered(this.own(scope), this.#parts.shared, ...this.#parts.parents)
+    const known = this.#layers.get(scope.name)
+    if (known !== undefined) return known
+    const { shared, parents, onRead } = this.#parts
+    const layers = meteredLayers(this.own(scope), [shared, ...parents], (layer, call) =>
+      onRead?.(scope, layer === undefined ? 'none' : (LAYERS[layer] ?? 'parent'), call),
+    )
+    this.#layers.set(scope.name, layers, 1)
+    return layers
   }
 
   /** What the scope alone keeps. */

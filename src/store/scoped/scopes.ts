@@ -53,7 +53,7 @@ export class Scopes {
     return added
   }
 
-  /** Those that were asked for since the start and keep something. */
+  /** Those that were used since the start, or keep something. */
   get usage(): readonly ScopeUsage[] {
     return [...this.#known.values()].map(({ usage }) => usage).filter(({ usedMs }) => usedMs > 0)
   }

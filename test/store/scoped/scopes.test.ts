@@ -8,6 +8,7 @@ import { internalCall } from '../../../src/rpc/call.js'
 import { Scope } from '../../../src/rpc/scope.js'
 import { getBytes, missingOf, putBytes, type Store } from '../../../src/store/contract/store.js'
 import { layered } from '../../../src/store/scoped/layers.js'
+import { ResultCache } from '../../../src/store/scoped/result-cache.js'
 import { Scopes } from '../../../src/store/scoped/scopes.js'
 import { asKeyed } from '../../../src/store/view/keyed.js'
 import { memoryStore } from '../../service/harness.js'
@@ -94,6 +95,22 @@ t.test('where a store does not know what it lacks, a hit of its own is still one
   await asked('own')
   t.same([await asked('own'), await asked('shared'), await asked('none')], [1, 2, 2])
   t.equal(await read(both, 'shared'), 'shared')
+})
+
+t.test('it is told where each read was answered: own, shared, a parent, or nowhere', async (t) => {
+  const { ac, scopes } = await opened()
+  const parents = await Promise.all(['near', 'far'].map(async () => asKeyed(await memoryStore())))
+  const told: string[] = []
+  const results = new ResultCache({
+    ...{ shared: ac, own: (scope) => scopes.layer(scope), parents },
+    onRead: ({ name }, layer) => told.push(`${name} ${layer}`),
+  })
+  const all = [scopes.layer(one), ac, ...parents]
+  for (const [at, store] of all.entries()) await putBytes(store, actionOf(`${at}`), resultOf(`${at}`), call)
+  for (const at of [0, 1, 2, 3, 4]) await read(results.of(one), `${at}`)
+  await read(results.of(two), '0')
+  await read(results.of(undefined), '1')
+  t.same(told, ['one own', 'one shared', 'one parent', 'one parent', 'one none', 'two none'])
 })
 
 t.test('a scope that is dropped is empty for every server within five seconds, and stays so', async (t) => {
