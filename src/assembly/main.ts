@@ -216,7 +216,10 @@ const start = async (
     ...{ resources, clock, log, ledger, newId: randomUUID, tracer: observation.tracer },
     shownShare: config.global.log_call_share,
     ...(meters && { meter: meters.executions }),
-    results: resultsOf(config.servers, shared, observation.tracer),
+    results: resultsOf(config.servers, shared, {
+      tracer: observation.tracer,
+      audit: security && ((result) => security.keptResult(result)),
+    }),
     watch: (probe) => health.register(probe),
     observe: (activity) => observation.metrics.executions.watch(activity),
   })

@@ -12,7 +12,6 @@ import { type DigestFunction, digestFunctions } from '../reapi/digest-function.j
 import type { Invocations } from '../rpc/invocations.js'
 import type { RequestRecords } from '../rpc/request-records.js'
 import type { Service } from '../rpc/rpc.js'
-import type { Tracer } from '../rpc/trace.js'
 import type { Scheduler } from '../scheduler/scheduler.js'
 import type { AcInstance } from '../service/action-cache/options.js'
 import { actionCacheService } from '../service/action-cache/service.js'
@@ -30,7 +29,7 @@ import { type CasOptions, FAULT_RATION } from '../service/cas/options.js'
 import { casService } from '../service/cas/service.js'
 import type { ExecutionInstance, ExecutionOptions } from '../service/execution/instance.js'
 import type { LinkFor } from '../service/execution/operation-message.js'
-import { type ResultStores, StoredResults } from '../service/execution/results.js'
+import { type ResultStores, StoredResults, type StoredResultsOptions } from '../service/execution/results.js'
 import { executionService } from '../service/execution/service.js'
 import type { CasInstance } from '../service/instance.js'
 import { operationsService } from '../service/operations/service.js'
@@ -314,7 +313,7 @@ const workerApi = (
 export const resultsOf = (
   servers: readonly ServerConfig[],
   parts: StoreParts & Pick<Parts, 'workersOf' | 'log'>,
-  tracer: Tracer | undefined,
+  heard: Pick<StoredResultsOptions, 'tracer' | 'audit'>,
 ): StoredResults => {
   const all = servers.map(({ services }) => services.execution)
   const storesOf = ({ cas_store, ac_store, scheduler }: ExecutionServiceConfig, instance: string): ResultStores => {
@@ -336,7 +335,7 @@ export const resultsOf = (
     maxBytes: MAX_RESPONSE_BYTES,
     hasPages: servers.some(({ services }) => services.pages !== undefined),
     log: parts.log,
-    tracer,
+    ...heard,
   })
 }
 

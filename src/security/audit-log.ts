@@ -4,6 +4,7 @@ import { inWords, startFailure } from '../base/errno.js'
 import type { AuditLog as AuditLogOptions } from '../config/config.js'
 import type { Log } from '../log/log.js'
 import { SparingLog } from '../log/sparing-log.js'
+import type { KeptResult } from '../rpc/kept-result.js'
 
 /** One line. Text chosen by clients is shortened. */
 export interface AuditEntry {
@@ -73,8 +74,7 @@ export class AuditLog implements AuditRecords {
   record(entry: AuditEntry): void {
     if (!isRecorded(entry, this.#options)) return
     const { identity, peer, method, query, instance, scope, refusal } = entry
-    const line = `${JSON.stringify({
-      time: new Date(this.#clock.now()).toISOString(),
+    this.#add({
       identity: identity === undefined ? undefined : shortened(identity),
       peer,
       method: shortened(method),
@@ -83,7 +83,23 @@ export class AuditLog implements AuditRecords {
       scope,
       allowed: refusal === undefined,
       ...(refusal && { code: refusal.code, reason: shortened(refusal.reason) }),
-    })}\n`
+    })
+  }
+
+  /** A line for a result of a worker that was kept, unless only refusals are recorded. */
+  recordResult({ identity, instance, worker, workerIdentity, ...facts }: KeptResult): void {
+    if (this.#options.calls !== 'all') return
+    this.#add({
+      identity: identity === undefined ? undefined : shortened(identity),
+      instance: shortened(instance),
+      ...facts,
+      worker: shortened(worker),
+      workerIdentity: workerIdentity === undefined ? undefined : shortened(workerIdentity),
+    })
+  }
+
+  #add(fields: object): void {
+    const line = `${JSON.stringify({ time: new Date(this.#clock.now()).toISOString(), ...fields })}\n`
     if (this.#waitingBytes + line.length > MAX_WAITING_BYTES) {
       this.#lostCount++
       this.#log.warn('the audit log does not keep up: lines are lost', { lines: this.#lostCount })

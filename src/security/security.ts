@@ -12,6 +12,7 @@ import { warnOfModes } from '../files/file-modes.js'
 import { ReloadedFiles } from '../files/reloaded-files.js'
 import type { Log } from '../log/log.js'
 import type { Gate } from '../rpc/gate.js'
+import type { KeptResult } from '../rpc/kept-result.js'
 import { Resources } from '../work/resources.js'
 import { AccessRules } from './access.js'
 import { type AuditEntry, AuditLog } from './audit-log.js'
@@ -105,6 +106,11 @@ export class Security {
   /** Records what a service thread has asked its gate. */
   audited(entry: AuditEntry): void {
     this.#audit?.record(entry)
+  }
+
+  /** Records a result of a worker that was kept. */
+  keptResult(result: KeptResult): void {
+    this.#audit?.recordResult(result)
   }
 
   /** Lines of the audit log that could not be written; undefined without an audit log. */

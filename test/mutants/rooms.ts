@@ -32,6 +32,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'src/store/index': ['test/store/kinds/filesystem'],
   'src/store/lent': ['test/cli/worker-process', 'test/cli/worker-actions', 'test/worker', 'test/service'],
   'src/store/objects': ['test/store/kinds/experimental_cloud_object_store'],
+  'src/store/scoped': ['test/poison', 'test/security/scopes'],
   'src/store/partition': ['test/store/kinds/size_partitioning'],
   'src/store/view': ['test/store/share', 'test/security/isolation', 'test/service'],
   'src/stream': ['test/service', 'test/store/kinds/fast_slow', 'test/store/kinds/compression'],

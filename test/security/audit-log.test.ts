@@ -6,8 +6,9 @@ import { ManualClock } from '../../src/base/clock.js'
 import { silentLog } from '../../src/log/log.js'
 import { AuditLog } from '../../src/security/audit-log.js'
 import { hashOf } from '../../src/security/identity/credential.js'
-import type { TestClient } from '../server/client.js'
-import { CAPABILITIES, failure } from '../service/harness.js'
+import { collect, type TestClient } from '../server/client.js'
+import { buildAction, EXECUTION, FakeWorker } from '../service/execution-harness.js'
+import { CAPABILITIES, CAS, failure, wire } from '../service/harness.js'
 import { Lines } from '../tls/lines.js'
 import { found } from '../until.js'
 import { bearer, startGuarded, withHeaders } from './server.js'
@@ -107,6 +108,60 @@ for (const transport of ['remexec', 'grpc-js']) {
     }
   })
 }
+
+t.test(
+  'a line for each result of a worker that was kept: who asked, shared or of a scope, worker, confined',
+  async (t) => {
+    const path = `${t.testdir()}/audit`
+    const tokens = ['ci', 'branch', 'w'].map((name) => ({ name, sha256: sha256(name) }))
+    const may = ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute']
+    const security = {
+      ...{ identity: { tokens }, audit_log: { path } },
+      access: [
+        { names: ['ci', 'branch'], may },
+        { names: ['w'], may: ['work'] },
+      ],
+      scopes: { rules: [{ names: ['branch'], scope: 'refs/pull/1' }] },
+    }
+    const { client, clock } = await startGuarded(t, security)
+    const worker = await new FakeWorker(client, clock, bearer('w')).hello({ confined: true, knowsScopes: true })
+    const execute = async (who: string, name: string, report: { confined: boolean; exitCode?: number }) => {
+      const built = buildAction({ command: { arguments: [name] } })
+      const about = { instanceName: 'main', actionDigest: wire(built.digest) }
+      const requests = [built.action, built.command, built.root].map(({ digest, bytes }) => ({
+        ...{ digest: wire(digest), data: bytes },
+      }))
+      const metadata = bearer(who)
+      await client.unary(`${CAS}/BatchUpdateBlobs`, { instanceName: 'main', requests }, { metadata }).response
+      const done = collect(client.serverStream(`${EXECUTION}/Execute`, about, { metadata }))
+      const { confined, exitCode = 0 } = report
+      worker.report(await worker.start(), { confined, executeResponse: { result: { exitCode } } })
+      await done
+      return built.digest.key
+    }
+    const actions = [
+      await execute('ci', 'of main', { confined: false }),
+      await execute('branch', 'confined', { confined: true }),
+      await execute('branch', 'not confined', { confined: false }),
+    ]
+    await execute('ci', 'failed', { confined: true, exitCode: 1 })
+    const results = async () =>
+      (await linesWhen(path, (lines) => lines.filter(({ kept }) => kept).length >= 3)).filter(({ kept }) => kept)
+    const ofWorker = {
+      instance: 'main',
+      worker: /./,
+      workerIdentity: 'token w',
+      time: new Date(clock.now()).toISOString(),
+    }
+    const ofBranch = { ...ofWorker, identity: 'token branch', scope: 'refs/pull/1' }
+    t.match(await results(), [
+      { ...ofWorker, identity: 'token ci', action: actions[0], kept: 'shared', confined: false },
+      { ...ofBranch, action: actions[1], kept: 'shared', confined: true },
+      { ...ofBranch, action: actions[2], kept: 'scope', confined: false },
+    ])
+    t.equal((await results()).length, 3, 'a failure is not kept')
+  },
+)
 
 t.test('only refusals, if configured', async (t) => {
   const path = `${t.testdir()}/audit`

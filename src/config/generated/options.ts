@@ -1898,7 +1898,7 @@ export interface SecurityOptions {
    */
   readonly callers_in_results: 'administrators' | 'readers' | 'nobody'
   /**
-   * Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.
+   * Write an audit log: caller, request, time, and decision, one line of JSON per call, and one for each result of a worker that the action cache kept. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.
    */
   readonly audit_log?: AuditLog
 }
@@ -2179,7 +2179,7 @@ export interface RequestLimit {
 }
 
 /**
- * Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.
+ * Write an audit log: caller, request, time, and decision, one line of JSON per call, and one for each result of a worker that the action cache kept. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.
  */
 export interface AuditLog {
   /**
@@ -2187,7 +2187,7 @@ export interface AuditLog {
    */
   readonly path: string
   /**
-   * All calls, or only the rejected ones.
+   * All calls, and each result of a worker that was kept; or only rejected calls.
    */
   readonly calls: 'all' | 'refused'
   /**

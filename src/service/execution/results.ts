@@ -6,6 +6,7 @@ import { Digest } from '../../reapi/digest.js'
 import { historicalResponse, setKeptResponse } from '../../reapi/kept-response.js'
 import { originOf, setOrigin, withoutOrigin } from '../../reapi/result-origin.js'
 import { type Call, internalCall } from '../../rpc/call.js'
+import type { KeptResult } from '../../rpc/kept-result.js'
 import { Scope } from '../../rpc/scope.js'
 import type { Tracer } from '../../rpc/trace.js'
 import type { ActionResults, ExecutionRequest, RunFacts } from '../../scheduler/scheduler.js'
@@ -44,6 +45,8 @@ export interface StoredResultsOptions {
   readonly hasPages?: boolean
   readonly log: Log
   readonly tracer?: Tracer | undefined
+  /** Hears of each result that was kept. */
+  readonly audit?: ((result: KeptResult) => void) | undefined
 }
 
 /** Finds and stores results for schedulers, in the action caches of the instances. */
@@ -89,10 +92,14 @@ export class StoredResults implements ActionResults {
     if (!isSuccess(response) || request.doNotCache)
       return this.#options.hasPages === true ? this.#keepForPages(request, response, result, stores) : response
     // Workers write no result of a caller with a scope.
-    if (!stores.isWrittenHere && scopeOf(request) === undefined) return response
+    if (!stores.isWrittenHere && scopeOf(request) === undefined) {
+      this.#audited(request, result, run, 'shared')
+      return response
+    }
     try {
       const bytes = resultCodec.encode(result)
-      await this.#inBackground(request, (call) => this.#store(request, bytes, stores.results, run, call))
+      const kept = await this.#inBackground(request, (call) => this.#store(request, bytes, stores.results, run, call))
+      this.#audited(request, result, run, kept)
     } catch (error) {
       this.#logOf(request).warn('a result could not be kept in the action cache', { error: StatusError.from(error) })
     }
@@ -109,13 +116,31 @@ export class StoredResults implements ActionResults {
     results: ResultCache,
     run: RunFacts,
     call: Call,
-  ): Promise<void> {
+  ): Promise<KeptResult['kept']> {
     const { actionDigest } = request
     const scope = scopeOf(request)
     const isNew = async (): Promise<boolean> =>
       (await missingOf(results.shared, [actionDigest.asKey()], call)).length > 0
     const isShared = scope === undefined || (run.isConfined && (await isNew()))
     await putBytes(isShared ? results.shared : results.own(scope), actionDigest, bytes, call)
+    return isShared ? 'shared' : 'scope'
+  }
+
+  #audited(request: ExecutionRequest, result: ActionResult, run: RunFacts, kept: KeptResult['kept']): void {
+    const { audit } = this.#options
+    if (audit === undefined) return
+    const { identity, instanceName: instance, actionDigest, scope } = request
+    const { workerId, workerIdentity } = originOf(result) ?? {}
+    const worker = workerId || (result.executionMetadata?.worker ?? '')
+    const facts = { kept, scope: scope || undefined, confined: run.isConfined }
+    audit({
+      identity,
+      instance,
+      action: actionDigest.key,
+      worker,
+      workerIdentity: workerIdentity || undefined,
+      ...facts,
+    })
   }
 
   async #keepForPages(
