@@ -73,7 +73,7 @@ t.test('a table of 10,000 rows is read in pages, whose order and place are in th
 
 t.test('what is no profile and no critical path is none', async (t) => {
   const { signal } = new AbortController()
-  const read = (text: string | Buffer) => profileIn(Buffer.from(text), signal)
+  const read = (text: string | Buffer) => profileIn([Buffer.from(text)], signal)
   for (const content of [{}, [], { traceEvents: 1 }, { traceEvents: [null, 1, {}, { ph: 'X' }] }])
     t.equal(await read(JSON.stringify(content)), 'The profile has a form that is not known here.')
   for (const text of [

@@ -1,10 +1,12 @@
 /** However long a list or a file is, a turn of the event loop takes a bounded part of it. */
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { StatusError } from '../../src/base/status-error.js'
 import { profileIn } from '../../src/pages/builds/profile.js'
 import { TraceEvents } from '../../src/pages/builds/trace-events.js'
 import { mappedInTurns, sortedInTurns } from '../../src/pages/parts/in-turns.js'
 import { TimeSlices } from '../../src/work/time-slices.js'
+import { until } from '../until.js'
 
 const MIB = 2 ** 20
 const { signal } = new AbortController()
@@ -26,7 +28,7 @@ t.test('a profile of 20 MB is read in hundreds of turns, and says what it left o
   const text = `{"traceEvents":[${Array.from({ length: 100_000 }, (_, at) => work(at)).join(',\n')}]}`
   for (const file of [Buffer.from(text), gzipSync(text)]) {
     const pauses = everyStep()
-    const profile = await profileIn(file, signal, pauses as unknown as TimeSlices)
+    const profile = await profileIn([file], signal, pauses as unknown as TimeSlices)
     if (typeof profile === 'string') throw new Error(profile)
     t.ok(pauses.turns >= text.length / (32 * 1024), `${pauses.turns} turns for ${text.length} bytes`)
     t.same([profile.works.length, profile.leftOut, profile.lanes.length], [1500, 98_500, 32])
@@ -36,7 +38,40 @@ t.test('a profile of 20 MB is read in hundreds of turns, and says what it left o
 
 t.test('a profile that unpacks to more than is read is too large, not broken', async (t) => {
   const bomb = gzipSync(Buffer.concat([Buffer.from('['), Buffer.alloc(130 * MIB, ' '), Buffer.from(']')]))
-  t.match(await profileIn(bomb, signal), 'The profile is too large to be shown here.')
+  t.match(await profileIn([bomb], signal), 'The profile is too large to be shown here.')
+})
+
+t.test('a profile without end is read as it comes, no further than it may be, and its source is closed', async (t) => {
+  const blanks = Buffer.alloc(MIB, ' ')
+  for (const [what, chunk] of [
+    ['plain', blanks],
+    ['packed', gzipSync(blanks)],
+  ] as const) {
+    let [taken, isClosed] = [0, false]
+    async function* endless(): AsyncGenerator<Buffer> {
+      try {
+        for (;;) {
+          taken += 1
+          yield chunk
+        }
+      } finally {
+        isClosed = true
+      }
+    }
+    t.equal(await profileIn(endless(), signal), 'The profile is too large to be shown here.', what)
+    t.ok(taken < 256, `${taken} MiB taken`)
+    await until(() => isClosed, 'a closed source')
+  }
+})
+
+t.test('what fails while a profile is read is no fault of the profile', async (t) => {
+  for (const begin of [Buffer.from('[{"ph":"X"'), gzipSync('[{"ph":"X"}]').subarray(0, 12), Buffer.of(0x1f)]) {
+    async function* broken(): AsyncGenerator<Buffer> {
+      yield begin
+      throw new StatusError('DATA_LOSS', 'the disk is broken')
+    }
+    await t.rejects(profileIn(broken(), signal), { message: 'the disk is broken' })
+  }
 })
 
 t.test('an event of megabytes is left out, and those beside it are read, wherever the file is cut', async (t) => {
@@ -103,7 +138,7 @@ t.test('the longest turn is a small part of what the same work takes at once', a
   const rows = Array.from({ length: 150_000 }, (_, at) => `//package/${(at * 7919) % 150_001}:target`)
   const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
   const tried: readonly (readonly [what: string, atOnce: () => unknown, inTurns: () => Promise<unknown>])[] = [
-    ['a profile', () => JSON.parse(file.toString()), () => profileIn(file, signal)],
+    ['a profile', () => JSON.parse(file.toString()), () => profileIn([file], signal)],
     ['a list', () => [...rows].sort(compare), () => sortedInTurns(rows, compare)],
   ]
   for (const [what, atOnce, inTurns] of tried) {

@@ -1,8 +1,8 @@
-import { Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { isStatus } from '../../base/status-error.js'
 import type { FileRef } from '../../builds/detail/file-ref.js'
-import { readBlob } from '../../content/read-blob.js'
+import { chunksOfBlob } from '../../content/read-blob.js'
 import { TimeSlices } from '../../work/time-slices.js'
 import type { Visit } from '../page.js'
 import { blobOf, type CasOf } from './blob-text.js'
@@ -41,6 +41,10 @@ const MAX_NAME = 200
 /** The thread that Bazel invents for the critical path. */
 const CRITICAL = 'Critical Path'
 
+const GZIP = Buffer.of(0x1f, 0x8b)
+
+type Chunks = AsyncIterable<Buffer> | Iterable<Buffer>
+
 const TOO_LARGE = 'The profile is too large to be shown here.'
 
 /** One for all readers, so that many of them do not make a turn longer. */
@@ -55,17 +59,20 @@ export const profileOf = async (file: FileRef, visit: Visit, casOf: CasOf): Prom
   if (blob.digest.sizeBytes > MAX_PACKED_BYTES) return TOO_LARGE
   visit.request.instanceName = blob.instance
   try {
-    return await profileIn(await readBlob(cas, blob.digest, visit.request), visit.request.signal)
+    return await profileIn(chunksOfBlob(cas, blob.digest, visit.request), visit.request.signal)
   } catch (error) {
     if (isStatus(error, 'NOT_FOUND')) return 'The profile was not uploaded, or is no longer stored.'
     throw error
   }
 }
 
-/** The profile in a file, plain or packed with gzip, or why there is none. Yields the event loop while it reads. */
-export const profileIn = async (file: Buffer, signal: AbortSignal, pauses = slices): Promise<Profile | string> => {
-  const isGzip = file[0] === 0x1f && file[1] === 0x8b
-  const plain: AsyncIterable<Buffer> | Iterable<Buffer> = isGzip ? unpacked(file, signal) : [file]
+/**
+ * The profile in a file, plain or packed with gzip, or why there is none. Takes the next chunk when it has looked at the one before,
+ * keeps none, and yields the event loop.
+ */
+export const profileIn = async (file: Chunks, signal: AbortSignal, pauses = slices): Promise<Profile | string> => {
+  const { head, whole } = await beginOf(file)
+  const plain = head.equals(GZIP) ? unpacked(whole, signal) : whole
   const events = new TraceEvents()
   const reader = new ProfileReader()
   let sizeBytes = 0
@@ -89,11 +96,30 @@ export const profileIn = async (file: Buffer, signal: AbortSignal, pauses = slic
   return reader.end(events.leftOut) ?? 'The profile has a form that is not known here.'
 }
 
-const unpacked = (file: Buffer, signal: AbortSignal): Readable => {
+/** The first bytes of a file, enough to tell whether it is packed, and the whole of it with them. */
+const beginOf = async (file: Chunks) => {
+  const chunks = Symbol.asyncIterator in file ? file[Symbol.asyncIterator]() : file[Symbol.iterator]()
+  let first: Buffer = Buffer.alloc(0)
+  while (first.length < GZIP.length) {
+    const { value, done } = await chunks.next()
+    if (done) break
+    first = first.length === 0 ? value : Buffer.concat([first, value])
+  }
+  async function* whole(): AsyncGenerator<Buffer> {
+    try {
+      yield first
+      for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value
+    } finally {
+      await chunks.return?.()
+    }
+  }
+  return { head: first.subarray(0, GZIP.length), whole: whole() }
+}
+
+/** Both ends of the file are closed when one fails or its reader stops. */
+const unpacked = (file: AsyncIterable<Buffer>, signal: AbortSignal): Readable => {
   const unpacking = createGunzip({ chunkSize: PIECE_BYTES })
-  const source = Readable.from([file], { signal })
-  source.on('error', (error) => unpacking.destroy(error))
-  return source.pipe(unpacking)
+  return pipeline(Readable.from(file, { signal, objectMode: false }), unpacking, () => {})
 }
 
 const isZlib = (error: unknown): boolean =>

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { whenAborted } from '../../../base/cancellation.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { Blob } from '../../../stream/blob/blob.js'
-import { join } from '../../../stream/join.js'
+import { chunksOf } from '../../../stream/blob/chunks.js'
 import { Loop, sourceOf } from '../../../stream/loop.js'
 import type { Window } from './window.js'
 
@@ -33,16 +33,6 @@ export const copyReader = <Mark>(window: Window<Mark>, openRest: OpenRest<Mark>)
       }
     }
   })
-
-/** The bytes of a blob in order. Ending the iteration early discards the rest. */
-export async function* chunksOf(blob: Blob, signal: AbortSignal): AsyncGenerator<Buffer> {
-  const path = blob.path()
-  const done = join(path, signal)
-  // The failure is reported by `await done` below, or by the last stage to its reader.
-  done.catch(() => {})
-  yield* path[path.length - 1] as AsyncIterable<Buffer>
-  await done
-}
 
 /** Skips the bytes that a reader already has. They must be the same, because the stored encoding may have changed. */
 export const behind = (position: number, checksum: number): Loop =>

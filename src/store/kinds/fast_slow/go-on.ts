@@ -2,12 +2,12 @@ import { Readable } from 'node:stream'
 import { isStatus, StatusError } from '../../../base/status-error.js'
 import type { Call } from '../../../rpc/call.js'
 import { Blob } from '../../../stream/blob/blob.js'
+import { chunksOf } from '../../../stream/blob/chunks.js'
 import type { BlobFile } from '../../../stream/blob/file.js'
 import { streamsOf } from '../../../stream/blob/form.js'
 import { closeAfter } from '../../../stream/call-back.js'
 import { join } from '../../../stream/join.js'
 import { discard, type ReadPath, STAGE_BYTES } from '../../../stream/path.js'
-import { chunksOf } from './copy-reader.js'
 
 /** How a read of the fast tier continues after fast has failed. */
 export interface Rest {
