@@ -7,7 +7,10 @@ export interface World {
   readonly name: string
   /** What was acknowledged last, up to so many bytes, must be there: no store of the instance evicts that. */
   readonly sureBytes: number
-  /** Whether a blob may be uploaded again: not where a store may say for some time that it is there. */
+  /**
+   * Whether a blob may be uploaded again: not where a store may say for some time that it is there, nor where it may still be
+   * among the next to be evicted, as in Redis, which chooses them from samples taken before.
+   */
   readonly uploadsAgain: boolean
   readonly evicts: boolean
 }
@@ -66,7 +69,7 @@ export const worldsOf = (remotes: ReadonlyMap<string, Remote>): World[] =>
   Object.keys(casOf('', remotes)).map((name) => ({
     name,
     sureBytes: SURE_BYTES,
-    uploadsAgain: name !== 'known',
+    uploadsAgain: name !== 'known' && name !== 'redis',
     evicts: REMOTES[name]?.evicts ?? true,
   }))
 
