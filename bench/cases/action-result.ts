@@ -8,7 +8,9 @@ import { repeat } from '../load/h2load.js'
 import type { Request } from '../load/request.js'
 import {
   BRANCH_TOKEN,
+  benchConfig,
   callersOnly,
+  compressedResults,
   TOKEN,
   uncheckedResults,
   unpromised,
@@ -142,6 +144,14 @@ const promisedHits = (outputs: number): readonly RateCase[] => {
   ]
 }
 
+/** Of an action cache that compresses, beside a plain one. */
+const compressedHits = (): RateCase => {
+  const name = 'GetActionResult hit 4x32, compressed'
+  const variant = { isHit: true, isInlined: false, hasCas: true, connections: 4 }
+  const subject = getActionResult({ ...variant, name, configure: compressedResults })
+  return { ...subject, limits: [{ name: 'plain', configure: benchConfig, usesBare: true, run: subject.run }] }
+}
+
 const AS_MAIN = { authorization: `Bearer ${TOKEN}` }
 const AS_BRANCH = { authorization: `Bearer ${BRANCH_TOKEN}` }
 
@@ -185,5 +195,6 @@ export const actionResultCases = (): readonly RateCase[] => [
     headers: { authorization: `Bearer ${TOKEN}` },
   }),
   ...scopedCases(),
+  compressedHits(),
   getActionResult({ name: 'GetActionResult miss', isHit: false, isInlined: false }),
 ]

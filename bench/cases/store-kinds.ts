@@ -62,6 +62,17 @@ const WRAPPERS: readonly Wrapper[] = [
     name: 'compression zstd',
     wrap: (backend) => ({ compression: { compression_algorithm: { zstd: {} }, backend } }),
   },
+  // An action cache as the README has it.
+  {
+    name: 'compression lz4 of results',
+    wrap: (backend) => ({ compression: { compression_algorithm: { lz4: {} }, backend } }),
+    areResults: true,
+  },
+  {
+    name: 'compression zstd of results',
+    wrap: (backend) => ({ compression: { compression_algorithm: { zstd: {} }, backend } }),
+    areResults: true,
+  },
   { name: 'dedup', wrap: (backend) => ({ dedup: { index_store: memory(), content_store: backend } }) },
 ]
 

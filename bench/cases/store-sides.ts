@@ -37,6 +37,9 @@ const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
 const digestOf = (bytes: Buffer): Digest => digests.Digest.of(bytes, digestFunctions.SHA256)
 
+/** A configuration needs a server. None is started. */
+const UNUSED = { listener: { http: { socket_address: '127.0.0.1:0' } }, services: { health: {} } }
+
 interface Stores {
   readonly store: Store
   readonly cas: Store
@@ -47,7 +50,7 @@ const withStore = async <T>(configOf: ConfigOf, use: (stores: Stores) => Promise
   const dataPath = await mkdtemp(join(tmpdir(), 'remexec-bench-kind-'))
   const resources = new Resources(silentLog)
   try {
-    const text = JSON.stringify({ stores: { KIND: configOf(dataPath), CAS: memory() }, servers: [] })
+    const text = JSON.stringify({ stores: { KIND: configOf(dataPath), CAS: memory() }, servers: [UNUSED] })
     const { config, problems } = parseConfig(text, 'bench')
     if (config === undefined) throw new Error(problems.map(({ message }) => message).join('; '))
     const parts = { resources, clock: systemClock, log: silentLog, secrets: { learn: () => () => {} }, watch: () => {} }

@@ -45,6 +45,16 @@ const filesystem = (dataPath: string, more: object = {}): object => ({
 /** What a user starts with: everything in one process, blobs and results on disk. */
 export const benchConfig = (dataPath: string): object => serving(dataPath, filesystem(dataPath))
 
+/** The same with a compressed action cache, as the README has it. */
+export const compressedResults = (dataPath: string): object => {
+  const config = benchConfig(dataPath) as { readonly stores: readonly { readonly name: string }[] }
+  const compressed = ({ name, ...backend }: { readonly name: string }): object => ({
+    name,
+    compression: { compression_algorithm: { lz4: {} }, backend },
+  })
+  return { ...config, stores: config.stores.map((store) => (store.name === 'AC' ? compressed(store) : store)) }
+}
+
 /** The same without promises to clients. */
 export const unpromised = (dataPath: string): object => serving(dataPath, filesystem(dataPath, { retention: 0 }))
 

@@ -144,8 +144,7 @@ export class Blob {
   through(stage: BlobStage): Blob {
     const { source, check } = this.#state
     const stages = stage.doesCheck === true ? this.#state.stages : this.#checkedStages()
-    const given =
-      stage.doesCheck === true && check !== undefined ? { ...stage, stream: () => stage.stream(check) } : stage
+    const given = stage.doesCheck === true && check !== undefined ? checking(stage, check) : stage
     const { failures, isImmutable } = this.#state
     return this.#onward({ ...begin(source, PLAIN, undefined), stages: [...stages, given], failures, isImmutable })
   }
@@ -351,6 +350,12 @@ const begin = (
   verifiedDigest: undefined,
   failures: NOBODY,
   isImmutable: false,
+})
+
+const checking = (stage: BlobStage, check: PendingCheck): BlobStage => ({
+  ...stage,
+  stream: () => stage.stream(check),
+  ...(stage.bytes && { bytes: (bytes: Buffer) => stage.bytes?.(bytes, check) }),
 })
 
 const behind = (source: BlobForm, stages: readonly BlobStage[]): ReadPath => {

@@ -14,8 +14,8 @@ export interface BlobStage {
   /** `check` is passed only to stages with `doesCheck`. */
   stream(check: PendingCheck | undefined): Duplex
 
-  /** Converts bytes in memory. Undefined if only `stream` can do it; rejects if the bytes are invalid. */
-  bytes?(bytes: Buffer): Buffer | undefined | Promise<Buffer>
+  /** Converts bytes in memory. Undefined if only `stream` can do it; throws or rejects if the bytes are invalid. */
+  bytes?(bytes: Buffer, check?: PendingCheck): Buffer | undefined | Promise<Buffer>
 
   /** Converts lent bytes. Undefined if only `stream` can do it. */
   feed?(feed: BlobFeed): BlobFeed | undefined

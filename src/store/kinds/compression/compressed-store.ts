@@ -13,11 +13,11 @@ import type { Store, StoreProperties } from '../../contract/store.js'
 import { asKeyed } from '../../view/keyed.js'
 import { type BlockFormat, lz4Blocks, zstdBlocks } from './blocks.js'
 import { type Header, MAX_BLOCK_BYTES, MIN_BLOCK_BYTES, storedBound } from './container.js'
-import { type Extraction, IdentityExtraction, ZstdExtraction } from './extraction.js'
-import { Pack } from './pack.js'
+import { IdentityExtraction, ZstdExtraction } from './extraction.js'
+import { Pack, packAtOnce } from './pack.js'
 import { decodedLength, findStart, INDEX_FROM_BYTES, type Start } from './seek-index.js'
-import { Unpack } from './unpack.js'
-import { UploadEncoder } from './upload-encoder.js'
+import { Unpack, type UnpackOptions, UnpackStage } from './unpack.js'
+import { encodeAtOnce, UploadEncoder } from './upload-encoder.js'
 
 interface CompressionParts {
   readonly format: BlockFormat
@@ -43,7 +43,8 @@ export class CompressionStore extends ForwardingStore {
   constructor(backend: Store, parts: CompressionParts) {
     super(asKeyed(backend))
     this.#parts = parts
-    this.#pack = { windowBytes: 0, stream: () => new Pack(parts.format) }
+    const { format } = parts
+    this.#pack = { windowBytes: 0, stream: () => new Pack(format), bytes: (bytes) => packAtOnce(bytes, format) }
     const encodings = parts.format.header.algorithm === 'zstd' ? (['ZSTD'] as const) : []
     // A blob may be larger than what is stored of it, as far as its format can compress.
     const maxBlobBytes = backend.properties.maxBlobBytes * GREATEST_RATIO[parts.format.header.algorithm]
@@ -75,6 +76,7 @@ export class CompressionStore extends ForwardingStore {
       doesCheck: true,
       windowBytes: this.#windowBytes(digest),
       stream: (check) => new UploadEncoder(digest, this.#parts, check),
+      bytes: (bytes, check) => encodeAtOnce(bytes, digest, this.#parts, check),
     }
     return blob.as('ZSTD').through(keep)
   }
@@ -82,18 +84,16 @@ export class CompressionStore extends ForwardingStore {
   /** A zstd read returns the stored frames, for the whole blob only. */
   #unpacked(blob: Blob, digest: Digest, range: Range, call: Call): Blob {
     const repair = (): Promise<void> => this.remove(digest, 'wrong', call)
-    const unpack =
-      (extract: (header: Header) => Extraction): BlobStage['stream'] =>
-      () =>
-        new Unpack({ extract, repair })
-    const frames: BlobStage = { windowBytes: 0, stream: unpack((header) => new ZstdExtraction(this.#accepted(header))) }
+    const extract: UnpackOptions['extract'] = (header, scratch) =>
+      new IdentityExtraction(this.#accepted(header), range, { position: 0, scratch })
+    const frames = (): readonly BlobStage[] => {
+      const extractFrames = (header: Header): ZstdExtraction => new ZstdExtraction(this.#accepted(header))
+      return [new UnpackStage({ extract: extractFrames, repair }, 0)]
+    }
     const isAll = range.offset === 0 && range.limit === Number.POSITIVE_INFINITY
     const keepsFrames = isAll && this.#properties.encodings.includes('ZSTD')
-    return blob.through({
-      stream: unpack((header) => new IdentityExtraction(this.#accepted(header), range, 0)),
-      windowBytes: this.#windowBytes(digest),
-      as: (encoding) => (keepsFrames && encoding === 'ZSTD' ? [frames] : undefined),
-    })
+    const as: BlobStage['as'] = (encoding) => (keepsFrames && encoding === 'ZSTD' ? frames() : undefined)
+    return blob.through(new UnpackStage({ extract, repair }, this.#windowBytes(digest), as))
   }
 
   /** Index and records are read separately. A blob replaced in between must not be reported as damaged. */
@@ -104,7 +104,7 @@ export class CompressionStore extends ForwardingStore {
       const isAsRead = now?.storedAt === storedAt && now.position === position && now.storedEnd === storedEnd
       if (isAsRead) await this.remove(digest, 'wrong', call)
     }
-    const extract = () => new IdentityExtraction(this.#accepted(header), range, position)
+    const extract = () => new IdentityExtraction(this.#accepted(header), range, { position })
     const blob = await this.backend.get(digest, { offset: storedAt, limit: storedEnd - storedAt }, call)
     return blob.through({
       stream: () => new Unpack({ header, extract, repair }),

@@ -16,6 +16,11 @@ export interface Extraction {
   close(): void
 }
 
+interface ExtractionOptions {
+  readonly position: number
+  readonly scratch?: Buffer | undefined
+}
+
 /** A range of the plain blob. Blocks before the range are skipped without decoding. */
 export class IdentityExtraction implements Extraction {
   readonly #header: Header
@@ -25,11 +30,12 @@ export class IdentityExtraction implements Extraction {
   #position: number
   #lastBlockBytes: number | undefined
 
-  constructor(header: Header, range: Range, position: number) {
+  /** `position` is that of the first record. With `scratch` pieces may lie there, each until the next. */
+  constructor(header: Header, range: Range, { position, scratch }: ExtractionOptions) {
     this.#header = header
     this.#range = range
     this.#position = position
-    this.#frames = header.algorithm === 'zstd' ? new ZstdDecoder(undecodable) : undefined
+    this.#frames = header.algorithm === 'zstd' ? new ZstdDecoder(undecodable, scratch && { scratch }) : undefined
   }
 
   get isSatisfied(): boolean {
@@ -127,6 +133,15 @@ const checkWindow = (payload: Buffer, { blockBytes }: Header): void => {
   const frame = parseZstdFrame(payload.subarray(LENGTH_PREFIX_BYTES, LENGTH_PREFIX_BYTES + MAX_FRAME_HEADER_BYTES))
   if (frame?.kind !== 'content' || frame.windowBytes <= blockBytes) return
   throw corrupt(`a block needs a window of ${frame.windowBytes} bytes, expected at most ${blockBytes}`)
+}
+
+/** What a record says that it decodes to. Infinite if its frame does not say. */
+export const claimedBytes = (head: RecordHead, payload: Buffer, { algorithm }: Header): number => {
+  if (head.kind === 'end' || head.kind === 'index') return 0
+  if (head.kind === 'compressed') return payload.length < LENGTH_PREFIX_BYTES ? 0 : payload.readUInt32LE(0)
+  if (algorithm === 'lz4') return payload.length
+  const frame = parseZstdFrame(payload)
+  return frame?.kind === 'content' ? (frame.contentBytes ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY
 }
 
 /** Validates the claimed length of a block, because memory is allocated for it. */

@@ -7,9 +7,10 @@ import { OUT_BYTES, TooMuchAnnounced } from '../../../stream/compression/zstd.js
 import { decompressors } from '../../../stream/compression/zstd-context.js'
 import { type ContentFrame, MAX_FRAME_HEADER_BYTES, parseZstdFrame } from '../../../stream/compression/zstd-frame.js'
 import { Loop, type LoopInput } from '../../../stream/loop.js'
+import { STAGE_BYTES } from '../../../stream/path.js'
 import type { PendingCheck } from '../../../stream/verify.js'
 import type { BlockFormat } from './blocks.js'
-import { MAX_PIECE_BYTES, UNDECODED_SLACK_BYTES } from './container.js'
+import { AT_ONCE_BYTES, MAX_PIECE_BYTES, UNDECODED_SLACK_BYTES } from './container.js'
 import { RecordWriter } from './record-writer.js'
 
 /** How much longer than their content frames may be and still be stored unchanged. */
@@ -40,34 +41,84 @@ const announcedAtMost = (check: PendingCheck | undefined): number =>
   check?.fault === 'client' && check.checksSize !== false ? check.digest.sizeBytes : Number.POSITIVE_INFINITY
 
 async function* encode(input: LoopInput, frames: Frames, pending: PendingCheck | undefined): AsyncGenerator<Buffer> {
-  const context = decompressors.take()
-  const check = pending && new BlobCheck(pending.digest, pending)
-  const scratch = Buffer.allocUnsafe(OUT_BYTES)
-  let rest = NOTHING
+  const decoding = new Decoding(frames, pending, Buffer.allocUnsafe(OUT_BYTES))
   try {
     yield* frames.begin()
     for (let isLast = false; !isLast; ) {
-      const { value: chunk, done } = await input.next()
+      const { value, done } = await input.next()
       isLast = done === true
-      if (chunk !== undefined) rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-      for (let hasMore = true; hasMore && (frames.isInside || rest.length >= (isLast ? 1 : MAX_FRAME_HEADER_BYTES)); ) {
-        if (!frames.isInside) frames.open(rest)
-        const [left, producedBytes, consumedBytes] = step(context, scratch, rest)
-        const content = scratch.subarray(0, producedBytes)
-        fail(check?.update(content))
-        yield* frames.add(rest.subarray(0, consumedBytes), content)
-        rest = rest.subarray(consumedBytes)
-        if (left === 0) yield* frames.close()
-        // Decoding may produce no output for a long time, so yield regularly.
-        yield NOTHING
-        hasMore = rest.length > 0 || producedBytes === scratch.length
-      }
+      yield* decoding.take(value ?? NOTHING, isLast)
     }
-    if (frames.isInside) throw invalid('they end inside a frame')
-    fail(check?.end())
-    yield* frames.end()
+    yield* decoding.end()
   } finally {
-    decompressors.give(context, frames.decodedBytes)
+    decoding.close()
+  }
+}
+
+/**
+ * The same for a small upload that has all come. Undefined if it is large, or nothing bounds what it decodes to. Throws
+ * INVALID_ARGUMENT.
+ */
+export const encodeAtOnce = (
+  bytes: Buffer,
+  digest: Digest,
+  options: UploadEncoderOptions,
+  check: PendingCheck | undefined,
+): Buffer | undefined => {
+  const isBounded = announcedAtMost(check) <= STAGE_BYTES
+  if (!isBounded || bytes.length > AT_ONCE_BYTES) return undefined
+  const frames = new Frames(digest, options, announcedAtMost(check))
+  const decoding = new Decoding(frames, check, SCRATCH)
+  try {
+    return Buffer.concat([...frames.begin(), ...decoding.take(bytes, true), ...decoding.end()])
+  } finally {
+    decoding.close()
+  }
+}
+
+/** For one upload at a time, which is encoded in one go. */
+const SCRATCH = Buffer.allocUnsafeSlow(OUT_BYTES)
+
+/** Decodes an upload, checks its content, and gives both to its frames. */
+class Decoding {
+  readonly #frames: Frames
+  readonly #check: BlobCheck | undefined
+  readonly #scratch: Buffer
+  readonly #context = decompressors.take()
+  #rest = NOTHING
+
+  constructor(frames: Frames, pending: PendingCheck | undefined, scratch: Buffer) {
+    this.#frames = frames
+    this.#check = pending && new BlobCheck(pending.digest, pending)
+    this.#scratch = scratch
+  }
+
+  *take(chunk: Buffer, isLast: boolean): Generator<Buffer> {
+    const frames = this.#frames
+    const least = isLast ? 1 : MAX_FRAME_HEADER_BYTES
+    if (chunk.length > 0) this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    for (let hasMore = true; hasMore && (frames.isInside || this.#rest.length >= least); ) {
+      if (!frames.isInside) frames.open(this.#rest)
+      const [left, producedBytes, consumedBytes] = step(this.#context, this.#scratch, this.#rest)
+      const content = this.#scratch.subarray(0, producedBytes)
+      fail(this.#check?.update(content))
+      yield* frames.add(this.#rest.subarray(0, consumedBytes), content)
+      this.#rest = this.#rest.subarray(consumedBytes)
+      if (left === 0) yield* frames.close()
+      // Decoding may produce no output for a long time, so yield regularly.
+      yield NOTHING
+      hasMore = this.#rest.length > 0 || producedBytes === this.#scratch.length
+    }
+  }
+
+  *end(): Generator<Buffer> {
+    if (this.#frames.isInside) throw invalid('they end inside a frame')
+    fail(this.#check?.end())
+    yield* this.#frames.end()
+  }
+
+  close(): void {
+    decompressors.give(this.#context, this.#frames.decodedBytes)
   }
 }
 

@@ -3,8 +3,13 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { Code, StatusError } from '../../../../src/base/status-error.js'
 import type { Zstd } from '../../../../src/config/config.js'
+import type { Digest } from '../../../../src/reapi/digest.js'
+import type { Call } from '../../../../src/rpc/call.js'
+import { ForwardingStore } from '../../../../src/store/contract/forwarding.js'
 import { putBytes, type Store } from '../../../../src/store/contract/store.js'
 import { compression } from '../../../../src/store/kinds/compression/kind.js'
+import { Blob } from '../../../../src/stream/blob/blob.js'
+import { type BlobForm, streamsOf } from '../../../../src/stream/blob/form.js'
 import { WHOLE } from '../../../../src/stream/path.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../../blobs.js'
 import { buildStore, given, memoryStore } from '../../build.js'
@@ -82,8 +87,11 @@ t.test('settings that cannot work are refused', async (t) => {
   await rejects(t, compressed(backend, BLOCK, BLOCK - 1), 'INVALID_ARGUMENT')
 })
 
-const healing = async (t: Test, open: (backend: Store) => Promise<Store>): Promise<void> => {
-  const bytes = Buffer.concat([bytesOf(100_000), Buffer.alloc(150_000, 'words ')])
+/** What passes through streams, and what is converted in one go. */
+const LARGE = Buffer.concat([bytesOf(100_000), Buffer.alloc(150_000, 'words ')])
+const SMALL = Buffer.concat([bytesOf(500), Buffer.alloc(1000, 'words ')])
+
+const healing = async (t: Test, open: (backend: Store) => Promise<Store>, bytes: Buffer): Promise<void> => {
   const { backend, store, digest, stored } = await setUp(bytes, open)
   const keepsZstd = store.properties.encodings.includes('ZSTD')
   const damage = fc.oneof(
@@ -120,9 +128,76 @@ const healing = async (t: Test, open: (backend: Store) => Promise<Store>): Promi
   t.ok((await get(store, digest)).equals(bytes))
 }
 
-t.test('a damaged blob in lz4 is DATA_LOSS once and then a miss, whatever was damaged', (t) => healing(t, compressed))
+t.test('a damaged blob is DATA_LOSS once and then a miss, whatever was damaged and however it is read', async (t) => {
+  await t.test('lz4', (t) => healing(t, compressed, LARGE))
+  await t.test('lz4, small', (t) => healing(t, compressed, SMALL))
+  await t.test('lz4, in small blocks', (t) => healing(t, (backend) => compressed(backend, 1024), SMALL))
+  await t.test('zstd', (t) => healing(t, zstd, LARGE))
+  await t.test('zstd, small', (t) => healing(t, zstd, SMALL))
+})
 
-t.test('a damaged blob in zstd is DATA_LOSS once and then a miss, however it is read', (t) => healing(t, zstd))
+/** Notes in which form blobs come. */
+class Noting extends ForwardingStore {
+  readonly forms: string[] = []
+
+  override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    const form = await blob.take()
+    this.forms.push(form.kind)
+    await super.put(digest, blobOf(form), call)
+  }
+}
+
+const blobOf = (form: BlobForm): Blob =>
+  form.kind === 'bytes' ? Blob.ofBytes(form.bytes) : Blob.ofPath(streamsOf(form))
+
+/** How a blob reaches its backend, and how it comes back. */
+const formsOf = async (bytes: Buffer, open: (backend: Store) => Promise<Store>, wantedAs?: 'ZSTD') => {
+  const backend = new Noting(await memoryStore())
+  const store = await open(backend)
+  const digest = digestOf(bytes)
+  await store.put(digest, Blob.ofBytes(bytes), call)
+  const range = wantedAs === undefined ? WHOLE : { ...WHOLE, wantedAs }
+  const blob = await store.get(digest, range, call)
+  const form = await (wantedAs === undefined ? blob : blob.as(wantedAs)).take()
+  blobOf(form).discard()
+  return { kept: backend.forms, read: form.kind }
+}
+
+t.test(
+  'a small blob stays bytes in both directions; a large one, and one that grows large, passes as a stream',
+  async (t) => {
+    const asBytes = { kept: ['bytes'], read: 'bytes' }
+    for (const sizeBytes of [0, 1, 300, 4096, 60_000]) {
+      const bytes = bytesOf(sizeBytes)
+      t.same(await formsOf(bytes, compressed), asBytes, `lz4, ${sizeBytes} bytes`)
+      t.same(await formsOf(bytes, zstd), asBytes, `zstd, ${sizeBytes} bytes`)
+      t.same(await formsOf(bytes, zstd, 'ZSTD'), asBytes, `zstd as zstd, ${sizeBytes} bytes`)
+    }
+    const asStream = { kept: ['path'], read: 'path' }
+    for (const bytes of [bytesOf(100_000), Buffer.alloc(2_000_000, 'words ')]) {
+      t.same(await formsOf(bytes, compressed), asStream)
+      t.same(await formsOf(bytes, zstd), asStream)
+    }
+  },
+)
+
+t.test('a part of a small blob is that part, and none behind its end', async (t) => {
+  const bytes = bytesOf(5000)
+  for (const open of [compressed, zstd, (backend: Store) => compressed(backend, 1024)]) {
+    const { store, digest } = await setUp(bytes, open)
+    for (const [offset, limit] of [
+      [0, 10],
+      [1000, 1048],
+      [4990, Number.POSITIVE_INFINITY],
+      [5000, 1],
+      [-10, 5],
+    ] as const) {
+      const from = offset < 0 ? bytes.length + offset : offset
+      t.ok((await get(store, digest, { offset, limit })).equals(bytes.subarray(from, from + limit)), `${offset}`)
+    }
+    await rejects(t, get(store, digest, { offset: 5001, limit: 1 }), 'OUT_OF_RANGE')
+  }
+})
 
 t.test('a wrong length is not trusted', async (t) => {
   const { backend, store, digest, stored } = await setUp(Buffer.alloc(BLOCK, 'a'))

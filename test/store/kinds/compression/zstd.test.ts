@@ -6,7 +6,7 @@ import { putBytes, type Store } from '../../../../src/store/contract/store.js'
 import { encodeHeader, encodeRecordHead } from '../../../../src/store/kinds/compression/container.js'
 import { compression } from '../../../../src/store/kinds/compression/kind.js'
 import { RecordWriter } from '../../../../src/store/kinds/compression/record-writer.js'
-import type { Blob } from '../../../../src/stream/blob/blob.js'
+import { Blob } from '../../../../src/stream/blob/blob.js'
 import { CompressContext, CompressParameter, compressBound } from '../../../../src/stream/compression/libzstd.js'
 import { bytesOf, call, cut, digestOf, get, isPresent, put } from '../../blobs.js'
 import { buildStore, given, memoryStore } from '../../build.js'
@@ -169,6 +169,43 @@ t.test('an upload that is not the blob is INVALID_ARGUMENT and leaves nothing', 
   }
   await upload(store, digest, whole)
   t.ok((await get(store, digest)).equals(bytes))
+})
+
+t.test('nor is a small one that has all come: it is INVALID_ARGUMENT and leaves nothing', async (t) => {
+  const backend = await memoryStore()
+  const store = await zstdStore(backend)
+  const bytes = bytesOf(5000)
+  const digest = digestOf(bytes)
+  const whole = frame(bytes)
+  const flipped = Buffer.from(whole)
+  flipped[500] = (flipped[500] ?? 0) ^ 1
+  const atOnce = (made: Buffer): Promise<void> => {
+    const blob = Blob.ofBytes(made, { encoding: 'ZSTD' }).as('IDENTITY', digest.sizeBytes)
+    return store.put(digest, blob.verify(digest, { fault: 'client' }), call)
+  }
+  const cases: Readonly<Record<string, Buffer>> = {
+    'other content': frame(bytesOf(5000, 'other')),
+    'shorter content': frame(bytes.subarray(1)),
+    'longer content': Buffer.concat([whole, frame(Buffer.from('x'))]),
+    'a bomb': frame(Buffer.alloc(256 * MIB)),
+    'a bomb that does not say so': streamed(Buffer.alloc(256 * MIB)),
+    'no zstd': bytes,
+    nothing: Buffer.alloc(0),
+    cut: whole.subarray(0, whole.length - 1),
+    'cut in the header': whole.subarray(0, 3),
+    'trailing garbage': Buffer.concat([whole, Buffer.from('garbage')]),
+    'a flipped bit': flipped,
+  }
+  for (const [title, made] of Object.entries(cases)) {
+    await rejects(t, atOnce(made), 'INVALID_ARGUMENT')
+    t.notOk(await isPresent(backend, digest), title)
+  }
+  for (const made of [whole, streamed(bytes), Buffer.concat([skippable(20), whole, skippable(0)])]) {
+    await atOnce(made)
+    t.ok((await get(store, digest)).equals(bytes))
+    t.ok((await unpack(await wire(store, digest))).equals(bytes))
+    await store.remove(digest, 'unwanted', call)
+  }
 })
 
 const lz4 = (backend: Store): Promise<Store> =>
