@@ -4,7 +4,7 @@
  */
 import t from 'tap'
 import { assets, blobs, computedKeys, entries, results, type Try, told } from './caches.js'
-import { adopted, builds, executions, joined, operations, workers } from './runs.js'
+import { adopted, builds, executions, joined, operations, repeated, workers } from './runs.js'
 import { POISON, startWorld } from './world.js'
 
 const GROUPS: Readonly<Record<string, () => Generator<Try>>> = {
@@ -14,6 +14,7 @@ const GROUPS: Readonly<Record<string, () => Generator<Try>>> = {
   assets,
   blobs,
   executions,
+  repeated,
   joined,
   adopted,
   workers,

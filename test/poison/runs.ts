@@ -65,6 +65,30 @@ export function* executions(): Generator<Try> {
   }
 }
 
+/** Confined runs of the branch, repeated until one ends as it wants: what is shared already stays. */
+export function* repeated(): Generator<Try> {
+  let number = 0
+  for (const [flag, more] of Object.entries(FLAGS)) {
+    if (!('skipCacheLookup' in more)) continue
+    const built = actionOf(`repeated ${++number}`)
+    yield {
+      name: `Execute ${flag} of a result that is shared, confined, with another end`,
+      prepare: async ({ ci }) => {
+        await upload(ci, built)
+        await give(ci, built, TRUTH)
+      },
+      view: (world) => viewOfResult(world, built),
+      attack: async ({ branch, worker }) => {
+        const runner = await worker({ confined: true, knowsScopes: true })
+        const running = execute(branch, built, more)
+        report(runner, await runner.start(), POISON, true)
+        await running
+        runner.stream.end()
+      },
+    }
+  }
+}
+
 /** A run of the branch that the trusted caller asks for meanwhile: the result that it gets is part of the view. */
 export function* joined(): Generator<Try> {
   let number = 0

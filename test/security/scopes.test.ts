@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import { credentials } from '@grpc/grpc-js'
 import t from 'tap'
-import { collect } from '../server/client.js'
+import { collect, TestClient } from '../server/client.js'
 import { AC, type BuiltAction, buildAction, EXECUTION, FakeWorker, responseOf } from '../service/execution-harness.js'
 import { CAS, wire } from '../service/harness.js'
+import { Authority } from '../tls/authority.js'
 import { bearer, type Guarded, startGuarded } from './server.js'
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -25,9 +27,10 @@ const SECURITY = {
 }
 
 const asks = ({ client }: Pick<Guarded, 'client'>, who: string) => {
-  const metadata = bearer(who)
+  const metadata = who === '' ? undefined : bearer(who)
   const about = ({ digest }: BuiltAction) => ({ instanceName: 'main', actionDigest: wire(digest) })
-  const unary = (name: string, request: object) => client.unary(name, request, { metadata }).response
+  const unary = (name: string, request: object) =>
+    client.unary(name, request, { ...(metadata && { metadata }) }).response
   return {
     unary,
     give: (built: BuiltAction, text: string) =>
@@ -42,7 +45,11 @@ const asks = ({ client }: Pick<Guarded, 'client'>, who: string) => {
       return unary(`${CAS}/BatchUpdateBlobs`, { instanceName: 'main', requests })
     },
     execute: async (built: BuiltAction, more: object = {}): Promise<string> => {
-      const stream = client.serverStream(`${EXECUTION}/Execute`, { ...about(built), ...more }, { metadata })
+      const stream = client.serverStream(
+        `${EXECUTION}/Execute`,
+        { ...about(built), ...more },
+        { ...(metadata && { metadata }) },
+      )
       return responseOf((await collect(stream)).messages.at(-1)).result?.stdoutRaw.toString() ?? 'no result'
     },
   }
@@ -65,6 +72,32 @@ t.test('a branch reads its own results before the shared ones, and writes only i
   t.same([await main.read(known), await main.read(fresh)], ['of main', 'code 5'])
   await main.give(fresh, 'of main')
   t.same([await main.read(fresh), await one.read(fresh)], ['of main', 'of one'])
+})
+
+t.test('a rule gives a scope by the client certificate of the connection', async (t) => {
+  const authority = new Authority(`${t.testdir()}/authority`)
+  const { certFile, keyFile } = authority.issue('server')
+  const security = {
+    identity: { client_certificates: {} },
+    access: [{ by: ['certificate'], groups: ['ci', 'pull-requests'], may: ALL }],
+    scopes: { rules: [{ by: ['certificate'], groups: ['pull-requests'], scope: 'pull-requests/{name}' }] },
+  }
+  const http = { tls: { cert_file: certFile, key_file: keyFile, client_ca_file: authority.caFile } }
+  const { port } = await startGuarded(t, security, http)
+  const connected = (name: string, group: string) => {
+    const own = authority.issue(name, { subject: `/OU=${group}/CN=${name}` })
+    const client = new TestClient(`localhost:${port}`, {}, credentials.createSsl(authority.ca, own.key, own.cert))
+    t.teardown(() => client.close())
+    return asks({ client }, '')
+  }
+  const main = connected('main', 'ci')
+  const [one, two] = [connected('one', 'pull-requests'), connected('two', 'pull-requests')]
+  const [known, fresh] = [buildAction(), buildAction({ command: { arguments: ['fresh'] } })]
+  await main.give(known, 'of main')
+  for (const built of [known, fresh]) await one.give(built, 'of one')
+  t.same([await one.read(known), await one.read(fresh)], ['of one', 'of one'])
+  t.same([await main.read(known), await main.read(fresh)], ['of main', 'code 5'])
+  t.same([await two.read(known), await two.read(fresh)], ['of main', 'code 5'])
 })
 
 t.test('GetCapabilities says to a branch that updates are enabled', async (t) => {
