@@ -6,18 +6,18 @@ import { Bench } from './bench.js'
 
 const digestOf = (action: string) => Digest.of(Buffer.from(action), digestFunctions.SHA256)
 
-const requestOf = (action: string) => ({
+const requestOf = (action: string, scope?: string) => ({
   ...{ instanceName: '', actionDigest: digestOf(action), properties: [], priority: 0, invocation: '' },
-  ...{ doNotCache: false, skipCacheLookup: false },
+  ...{ doNotCache: false, skipCacheLookup: false, scope },
 })
 
 /** An operation that a server hands in again, as far as the machine sees it. */
-const handIn = (bench: Bench, action: string, past: Partial<OperationPast> = {}): string => {
+const handIn = (bench: Bench, action: string, past: Partial<OperationPast> = {}, scope?: string): string => {
   const name = `operations/${action}`
   bench.do(bench.machine.open(bench.nowMs, name, '', digestOf(action)))
   bench.do(bench.machine.clientAttached(bench.nowMs, name))
   const whole = { queuedMs: 0, attempts: 0, failures: 0, ...past }
-  bench.do(bench.machine.enqueue(bench.nowMs, name, requestOf(action), whole))
+  bench.do(bench.machine.enqueue(bench.nowMs, name, requestOf(action, scope), whole))
   return name
 }
 
@@ -26,11 +26,13 @@ const running = (action: string, tries = 1) => ({
   running: { attemptId: `${action}-${tries}`, workerId: 'w', scope: '' },
 })
 
-/** The worker of the earlier process, with these attempts. */
-const comeBack = (bench: Bench, ...attemptIds: string[]): void => {
+/** The worker of the earlier process, with these attempts, of callers of one scope. */
+const comeBack = (bench: Bench, ...attemptIds: string[]): void => comeBackOf(undefined, bench, ...attemptIds)
+
+const comeBackOf = (scope: string | undefined, bench: Bench, ...attemptIds: string[]): void => {
   const brought = attemptIds.map((attemptId) => {
     const action = attemptId.slice(0, attemptId.lastIndexOf('-'))
-    return { attemptId, operationName: `operations/${action}`, queuedMs: 0, request: requestOf(action) }
+    return { attemptId, operationName: `operations/${action}`, queuedMs: 0, request: requestOf(action, scope) }
   })
   const offer = { name: 'w', properties: new Map(), maxInflightAttempts: 1 }
   const past = { attemptIds, brought: new Map(brought.map((attempt) => [attempt.attemptId, attempt])) }
@@ -92,6 +94,25 @@ for (const order of ['the worker comes first', 'the server comes first'] as cons
     t.match(bench.state('operations/a'), { stage: 'COMPLETED' })
   })
 }
+
+t.test('an attempt of a branch goes on in no operation of another scope', async (t) => {
+  for (const scope of [undefined, 'other']) {
+    const bench = new Bench()
+    handIn(bench, 'a', {}, scope)
+    comeBackOf('branch', bench, 'a-1')
+    t.match(bench.state('operations/a'), { stage: 'QUEUED' }, `${scope}: the result of the attempt is not its own`)
+    t.same(
+      bench.of('kill').map(({ attemptId }) => attemptId),
+      ['a-1'],
+    )
+  }
+})
+
+t.test('an operation waits for no attempt that ran for another scope', async (t) => {
+  const bench = new Bench()
+  handIn(bench, 'a', { ...running('a'), running: { ...running('a').running, scope: 'branch' } })
+  t.match(bench.state('operations/a'), { stage: 'QUEUED' })
+})
 
 t.test('while the worker of a running attempt is awaited, nobody else runs it', async (t) => {
   const bench = new Bench()

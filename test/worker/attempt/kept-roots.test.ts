@@ -51,6 +51,20 @@ t.test(
   },
 )
 
+t.test('an input root that an action of a branch left is reused by that branch only', { skip: notKept }, async (t) => {
+  const { action, start, text, store, keptRoots } = await setUp(t, { kept: many })
+  const digest = action(sh('stat -c %i .'), treeIn(store))
+  const inodeFor = async (scope: string): Promise<string> => {
+    const { executeResponse } = await start(digest, { scope })
+    await keptRoots?.settle()
+    return text(executeResponse?.result?.stdoutDigest as never)
+  }
+  const ofBranch = await inodeFor('refs/pull/1')
+  t.not(await inodeFor(''), ofBranch, 'a trusted caller')
+  t.not(await inodeFor('refs/pull/2'), ofBranch, 'another branch')
+  t.equal(await inodeFor('refs/pull/1'), ofBranch)
+})
+
 t.test('an action that writes to its inputs does not change them for others', { skip: notKept }, async (t) => {
   const { run, text, store, keptRoots } = await setUp(t, { kept: many })
   const root = treeIn(store)

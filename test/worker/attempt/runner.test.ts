@@ -131,6 +131,16 @@ t.test('small outputs are held until their upload within a bound; further ones a
   t.equal(outputs.maxBytes / 16, 8 * 1024 * 1024)
 })
 
+t.test('a worker that writes results itself leaves those of a branch to the server', async (t) => {
+  const actionCache = new FileStore(t.testdir({}))
+  const { action, start } = await setUp(t, { results: { actionCache } })
+  const digest = action(sh('true'))
+  await start(digest, { scope: 'refs/pull/1' })
+  t.notOk(actionCache.has(digest))
+  await start(digest, { scope: '' })
+  t.ok(actionCache.has(digest))
+})
+
 t.test('CMD-09 a result of exit code 0 is cached although a declared output is missing', async (t) => {
   const actionCache = new FileStore(t.testdir({}))
   const { action, start } = await setUp(t, { results: { actionCache } })
