@@ -16,6 +16,7 @@ import type { Scheduler } from '../scheduler/scheduler.js'
 import type { AcInstance } from '../service/action-cache/options.js'
 import { actionCacheService } from '../service/action-cache/service.js'
 import { buildEventService } from '../service/build-events/service.js'
+import { LogStreams } from '../service/bytestream/log-stream.js'
 import type { ByteStreamInstance } from '../service/bytestream/options.js'
 import { byteStreamService } from '../service/bytestream/service.js'
 import type { Uploads } from '../service/bytestream/uploads.js'
@@ -126,6 +127,10 @@ const servedCompressors = (): readonly Compressor[] =>
  */
 export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
   const { cas, ac, byteStream, execution, capabilities, digestFunctions } = instancesOf(server, parts)
+  // Service threads, which have no scheduler, would be asked for them.
+  const isOneThread = parts.global.threads === 1
+  const logStreams =
+    isOneThread && execution.size > 0 ? new LogStreams({ schedulers: execution, clock: parts.clock }) : undefined
   const executionOptions: ExecutionOptions = {
     instances: execution,
     served: capabilities,
@@ -134,6 +139,10 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
     clock: parts.clock,
     log: parts.log,
     linkOf: parts.linkOf,
+    hasLogStreams: (instance) =>
+      logStreams !== undefined &&
+      entryFor(byteStream, instance) !== undefined &&
+      entryFor(execution, instance)?.scheduler.operator !== undefined,
   }
   const faults = new SparingLog(parts.log, parts.clock, FAULT_RATION)
   const casOptions: CasOptions = {
@@ -150,7 +159,7 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
     ...where(capabilities, capabilitiesService(capabilities)),
     ...where(cas, casService(casOptions)),
     ...where(ac, actionCacheService({ instances: ac, maxResponseBytes: MAX_RESPONSE_BYTES })),
-    ...where(byteStream, byteStreamService({ instances: byteStream, uploads: parts.uploads, faults })),
+    ...where(byteStream, byteStreamService({ instances: byteStream, uploads: parts.uploads, logStreams, faults })),
     ...where(
       execution,
       executionService(executionOptions),

@@ -121,6 +121,8 @@ export interface SchedulerOperator {
   drainWorker(workerId: string): boolean
   /** What a running attempt has printed so far: the last bytes. Undefined if nobody can say it. */
   printed(attemptId: string, offsets: PrintedOffsets): Promise<PrintedOutput | undefined>
+  /** The same for an operation, with the attempt that runs for it now; undefined if none does. */
+  printedBy(operation: string, offsets: PrintedOffsets): Promise<PrintedByOperation | undefined>
   /** The worker receives actions again. False if the worker does not exist or drains on its own request. */
   undrainWorker(workerId: string): boolean
 }
@@ -135,6 +137,12 @@ export interface PrintedOffsets {
 export interface PrintedOutput {
   readonly stdout: { readonly bytes: Buffer; readonly sizeBytes: number }
   readonly stderr: { readonly bytes: Buffer; readonly sizeBytes: number }
+}
+
+export interface PrintedByOperation {
+  readonly attemptId: string
+  /** Undefined if its worker does not tell. */
+  readonly printed: PrintedOutput | undefined
 }
 
 export interface SchedulerOverview {

@@ -1,6 +1,7 @@
 import type { StatusError } from '../base/status-error.js'
 import { decodeLifecycleEvent, decodeToolEvent } from '../proto/build-events.js'
 import { instanceNameIn } from '../proto/instance-name-codec.js'
+import { logStreamIn } from '../reapi/log-stream-name.js'
 import { instanceOfOperation, instanceOfOperations, unknownOperation } from '../reapi/operation-name.js'
 import { parseReadName, parseWriteName } from '../reapi/resource-name.js'
 import type { Permission } from '../rpc/gate.js'
@@ -82,7 +83,8 @@ export const methodRules: ReadonlyMap<string, MethodRule> = new Map<string, Meth
   [`${CAS}/GetTree`, inInstance('read_cas')],
   [`${CAS}/SplitBlob`, inInstance('read_cas')],
   [`${CAS}/SpliceBlob`, inEncodedInstance('write_cas')],
-  [`${BYTE_STREAM}/Read`, ofResource('read_cas', parseReadName)],
+  // The service asks for more where it is what an action prints.
+  [`${BYTE_STREAM}/Read`, ofResource('read_cas', (name) => logStreamIn(name) ?? parseReadName(name))],
   [`${BYTE_STREAM}/Write`, ofResource('write_cas', parseWriteName)],
   [`${BYTE_STREAM}/QueryWriteStatus`, ofResource('write_cas', parseWriteName)],
   [`${ACTION_CACHE}/GetActionResult`, inInstance('read_ac')],

@@ -136,6 +136,12 @@ export class SchedulerHost implements Scheduler, WorkerPool {
         const link = this.#linkOf(attemptId)
         return link && this.#printed.ask(link, attemptId, offsets)
       },
+      printedBy: async (operation, offsets) => {
+        const attempt = this.#machine.attemptOf(operation)
+        const link = attempt && this.#links.of(attempt.workerId)
+        if (attempt === undefined || link === undefined) return undefined
+        return { attemptId: attempt.id, printed: await this.#printed.ask(link, attempt.id, offsets) }
+      },
       undrainWorker: (workerId) => this.#onWorker(workerId, () => this.#machine.undrainWorker(this.#nowMs, workerId)),
     }
   }

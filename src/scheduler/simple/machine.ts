@@ -88,6 +88,12 @@ export class SimpleScheduler {
     return operation && this.#explained(operation)
   }
 
+  /** The attempt that runs for an operation; undefined if none does. */
+  attemptOf(name: string): { readonly id: string; readonly workerId: string } | undefined {
+    const attempt = this.#operations.get(name)?.execution?.attempt
+    return attempt && { id: attempt.id, workerId: attempt.worker.id }
+  }
+
   /** The visible operations of an instance after the cursor, oldest first. */
   *operations(instanceName: string, after = ''): Iterable<ListedOperation> {
     for (const operation of this.#operations.all(Number(after))) {

@@ -1,5 +1,6 @@
 import type { SparingLog } from '../../log/sparing-log.js'
 import type { CasInstance, Instances } from '../instance.js'
+import type { LogStreams } from './log-stream.js'
 import type { Uploads } from './uploads.js'
 
 export interface ByteStreamInstance extends CasInstance {
@@ -13,6 +14,8 @@ export interface ByteStreamOptions {
   readonly instances: Instances<ByteStreamInstance>
   /** Owned by the caller, which closes it after the last call. */
   readonly uploads: Uploads
+  /** Undefined where nobody reads what actions print. */
+  readonly logStreams?: LogStreams | undefined
   /** Mistakes of clients that their users do not see. */
   readonly faults: SparingLog
 }

@@ -4,6 +4,7 @@ import { windowsOf } from '../../ledger/windows.js'
 import type { ReadRequest } from '../../proto/generated/google.bytestream.js'
 import type { Compressor } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
+import { logStreamIn } from '../../reapi/log-stream-name.js'
 import { type BlobName, blobDigest, parseReadName } from '../../reapi/resource-name.js'
 import type { Responses, ServedCall } from '../../rpc/rpc.js'
 import { Blob } from '../../stream/blob/blob.js'
@@ -13,14 +14,28 @@ import { join } from '../../stream/join.js'
 import type { Range } from '../../stream/path.js'
 import { inInstance, instanceOf, servedCompressor } from '../instance.js'
 import { send } from '../send.js'
+import type { SendBlob } from './log-stream.js'
 import type { ByteStreamOptions } from './options.js'
 import { ResponseSink } from './response-sink.js'
 import { type Sending, sendFile } from './send-file.js'
 
 /** Streams a blob or the requested part of it. NOT_FOUND is sent before the first byte. */
 export const read =
-  ({ instances }: ByteStreamOptions) =>
+  ({ instances, logStreams }: ByteStreamOptions) =>
   async (request: ReadRequest, rpc: ServedCall, responses: Responses): Promise<void> => {
+    const log = logStreams && logStreamIn(request.resourceName)
+    if (log !== undefined) {
+      const { cas, maxReadChunkBytes: maxChunkBytes } = instanceOf(instances, log.instanceName)
+      const call = inInstance(rpc, log.instanceName)
+      const sendBlob: SendBlob = async (digest, offset, limit) =>
+        sendPlain(
+          await cas.get(digest, { offset, limit }, call),
+          digest,
+          { offset, limit },
+          { responses, maxChunkBytes, call },
+        )
+      return logStreams?.read(log, request, rpc, { responses, sendBlob })
+    }
     const name = parseReadName(request.resourceName)
     const instance = instanceOf(instances, name.instanceName)
     const { cas, digestFunctions, maxReadChunkBytes } = instance

@@ -28,6 +28,8 @@ export interface ExecutionOptions {
   readonly trees: DirectoryTrees
   readonly clock: Clock
   readonly log: Log
+  /** Whether ByteStream.Read of this server tells what a running action of an instance prints. */
+  readonly hasLogStreams?: ((instanceName: string) => boolean) | undefined
   /** Undefined if no server has pages with an address. */
   readonly linkOf?: LinkFor | undefined
 }

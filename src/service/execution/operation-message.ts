@@ -12,6 +12,7 @@ import { requestMetadata } from '../../proto/request-metadata.js'
 import { timestampOf } from '../../proto/time.js'
 import type { Digest } from '../../reapi/digest.js'
 import { keptResponseOf } from '../../reapi/kept-response.js'
+import { logStreamName } from '../../reapi/log-stream-name.js'
 import { withoutOrigin } from '../../reapi/result-origin.js'
 import type { Metadata, RpcCall } from '../../rpc/rpc.js'
 import type { OperationState, Outcome, Progress } from '../../scheduler/scheduler.js'
@@ -28,7 +29,7 @@ export type OperationMessage = Input<'google.longrunning.Operation'>
  * The protocol message of an operation. Failures are in ExecuteResponse.status; Operation.error is never set (REAPI).
  */
 export const operationMessage = (state: OperationState, reader: Reader): OperationMessage =>
-  messageOf(state, state.outcome && executeResponse(state, state.outcome, reader))
+  messageOf(state, state.outcome && executeResponse(state, state.outcome, reader), reader)
 
 /** The permissions of the client that reads an operation. */
 export interface Reader {
@@ -36,6 +37,8 @@ export interface Reader {
   readonly seesOrigins: boolean
   /** The address of the page of an action, for messages about failures; undefined if there is none. */
   readonly linkOf?: LinkOf | undefined
+  /** Whether it can read what a running action prints. */
+  readonly hasLogStreams?: boolean | undefined
 }
 
 /** `kept`: where the response is kept, if it is no result of the action cache. */
@@ -44,13 +47,20 @@ type LinkOf = (instanceName: string, action: Digest, kept?: Digest) => string
 /** `invocation` is that of the client that gets the link; empty if it names none. */
 export type LinkFor = (instanceName: string, action: Digest, kept: Digest | undefined, invocation: string) => string
 
+/** What a server can tell of an action besides its operation. */
+export interface AboutActions {
+  readonly linkOf?: LinkFor | undefined
+  readonly hasLogStreams?: ((instanceName: string) => boolean) | undefined
+}
+
 export const readerOf = (
   { visitor, metadata }: Pick<RpcCall, 'visitor' | 'metadata'>,
   instanceName: string,
-  linkFor?: LinkFor | undefined,
+  { linkOf: linkFor, hasLogStreams }: AboutActions = {},
 ): Reader => ({
   seesOrigins: visitor?.maySeeOrigins(instanceName) ?? true,
   linkOf: linkFor && ((instance, action, kept) => linkFor(instance, action, kept, invocationIn(metadata))),
+  hasLogStreams: hasLogStreams?.(instanceName),
 })
 
 /** Decoded for failures only. */
@@ -76,20 +86,30 @@ export const inlinedOperationMessage = async (
   if (outcome === undefined || 'error' in outcome || outcome.response.result === null)
     return operationMessage(state, reader)
   const result = await inlined(outcome.response.result, state, inlining)
-  return messageOf(state, { ...executeResponse(state, outcome, reader), result: shown(result, reader) })
+  return messageOf(state, { ...executeResponse(state, outcome, reader), result: shown(result, reader) }, reader)
 }
 
-const messageOf = (state: OperationState, response: ExecuteResponseInput | undefined): OperationMessage => {
+const messageOf = (
+  state: OperationState,
+  response: ExecuteResponseInput | undefined,
+  { hasLogStreams = false }: Reader,
+): OperationMessage => {
   const { function: digestFunction } = state.actionDigest
   const metadata = {
     stage: ExecutionStage[state.stage],
     actionDigest: state.actionDigest.toMessage(),
     digestFunction: digestFunction.value,
+    ...(hasLogStreams && state.stage === 'EXECUTING' && streamNames(state)),
     ...(state.progress && { partialExecutionMetadata: partial(state.progress) }),
   }
   const message = { name: state.name, metadata: pack(metadataCodec, metadata), done: response !== undefined }
   return response === undefined ? message : { ...message, response: pack(responseCodec, response) }
 }
+
+const streamNames = ({ instanceName, name: operation }: OperationState) => ({
+  stdoutStreamName: logStreamName({ instanceName, operation }, 'stdout'),
+  stderrStreamName: logStreamName({ instanceName, operation }, 'stderr'),
+})
 
 /** Queued time is in REAPI's own field; the other facts are in `auxiliary_metadata`. */
 const partial = (progress: Progress): Input<'build.bazel.remote.execution.v2.ExecutedActionMetadata'> => {

@@ -51,7 +51,7 @@ const execute = (options: ExecutionOptions, repeats: Repeats) => {
     const states = instance.scheduler.watch(name, call.signal)
     const maxBytes = options.maxResponseBytes - ENVELOPE_BYTES
     const inlining = { hints: request, cas: instance.cas, call, maxBytes }
-    const reader = readerOf(rpc, request.instanceName, options.linkOf)
+    const reader = readerOf(rpc, request.instanceName, options)
     let isLinked = false
     await sendEach(states, responses, repeats, (state) => {
       if (state.joined !== undefined && !isLinked) call.span?.link(state.joined)
@@ -134,7 +134,7 @@ const waitExecution =
   (options: ExecutionOptions, repeats: Repeats) =>
   ({ name }: WaitExecutionRequest, rpc: RpcCall, responses: Writable): Promise<void> =>
     sendEach(schedulerOf(options, name).watch(name, rpc.signal), responses, repeats, (state) =>
-      operationMessage(state, readerOf(rpc, state.instanceName, options.linkOf)),
+      operationMessage(state, readerOf(rpc, state.instanceName, options)),
     )
 
 const orMissing = async (prepared: Promise<PreparedAction>): Promise<PreparedAction | StatusError> => {

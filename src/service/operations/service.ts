@@ -14,14 +14,16 @@ import { type OperationMessage, operationMessage, readerOf } from '../execution/
 import { listOperations } from './list-operations.js'
 
 /** Access to operations of Execute without a stream. Any client that knows the name of an operation may use it. */
-export const operationsService = (options: Pick<ExecutionOptions, 'instances' | 'linkOf'>): Service => ({
+export const operationsService = (
+  options: Pick<ExecutionOptions, 'instances' | 'linkOf' | 'hasLogStreams'>,
+): Service => ({
   name: 'google.longrunning.Operations',
   instances: options.instances,
   unary: {
     GetOperation: async ({ name }: GetOperationRequest, rpc: RpcCall): Promise<OperationMessage> => {
       const state = await schedulerOf(options, name).get(name)
       if (state === undefined) throw unknownOperation(name)
-      return operationMessage(state, readerOf(rpc, state.instanceName, options.linkOf))
+      return operationMessage(state, readerOf(rpc, state.instanceName, options))
     },
     ListOperations: listOperations(options),
     CancelOperation: async ({ name }: CancelOperationRequest) => {
@@ -35,7 +37,7 @@ export const operationsService = (options: Pick<ExecutionOptions, 'instances' | 
     WaitOperation: async (request: WaitOperationRequest, call: RpcCall) => {
       const state = await finalState(request, options, call.signal)
       call.signal.throwIfAborted()
-      return operationMessage(state, readerOf(call, state.instanceName, options.linkOf))
+      return operationMessage(state, readerOf(call, state.instanceName, options))
     },
   },
 })
