@@ -160,3 +160,31 @@ t.test('a caller of another instance that names the build adds nothing to it', a
   t.equal(answer.status, 404)
   t.match(answer.headers.get('content-type'), 'application/json')
 })
+
+t.test('a step of the critical path has the times that its execution had here', async (t) => {
+  const { server, build } = await start(t)
+  await build.publish(bazel({ started: { command: 'build' } }))
+  const worker = await new FakeWorker(server.client, server.clock).hello({ maxInflightAttempts: 1 })
+  const { reader } = await build.execute({ name: 'slow.txt', target: '//:slow' })
+  const attempt = await worker.start()
+  const executionMetadata = times(server.clock.now())
+  worker.report(attempt, { executeResponse: { result: { exitCode: 0, executionMetadata } } })
+  await reader.until(({ done }) => done)
+  const contents = Buffer.from(
+    "Critical Path: 3.0s\n  2.60s, Remote (95.00% of the time): [queue: 4.00%, process: 80.00%] action 'Executing genrule //:slow'\n" +
+      "  0.10s action 'Executing genrule //:slow'\n  0.30s action 'Writing file x'\n",
+  )
+  await build.publish(bazel({ buildToolLogs: { log: [{ name: 'critical path', contents }] } }))
+  await build.end()
+  const { criticalPath } = JSON.parse((await server.get('/invocation/b-1/timing.json')).text)
+  t.match(criticalPath, [
+    { what: 'Writing file x' },
+    { what: 'Executing genrule //:slow', tookMs: 100 },
+    { what: 'Executing genrule //:slow', execution: { target: '//:slow', fetchMs: 50, runMs: 2000, uploadMs: 300 } },
+  ])
+  t.equal(criticalPath[0].execution, undefined)
+  t.equal(criticalPath[1].execution, undefined, 'it was longer here than that step')
+  const page = (await server.get('/invocation/b-1/timing')).text
+  const [, , , , row = ''] = page.slice(page.indexOf('<h2>Critical path')).split('<tr>')
+  t.match(row, /<a href="[^"]+">.*Executing genrule.*<svg class="steps".*2(\.0)? s running/s)
+})

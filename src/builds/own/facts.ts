@@ -77,5 +77,9 @@ export class OwnCounter {
 
 export const STEPS = ['queueMs', 'fetchMs', 'runMs', 'uploadMs'] as const
 
+/** Of all its steps. */
+export const wholeMs = (one: { readonly [Step in keyof StepSums]?: number | undefined }): number =>
+  STEPS.reduce((sum, step) => sum + (one[step] ?? 0), 0)
+
 export const hasFailed = ({ outcome, exitCode }: OwnExecution): boolean =>
   outcome === 'failed' || (exitCode !== undefined && exitCode !== 0)

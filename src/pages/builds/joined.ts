@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import { isStatus } from '../../base/status-error.js'
 import type { Details, Failure, Test, TestAttempt } from '../../builds/detail/details.js'
-import { hasFailed } from '../../builds/own/facts.js'
+import { hasFailed, wholeMs } from '../../builds/own/facts.js'
 import type { OwnExecution } from '../../builds/own/record.js'
 import { readAction, readCommand } from '../../content/action.js'
 import type { Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
@@ -66,6 +66,28 @@ export const executionOf = async (
   }
   return undefined
 }
+
+const LABEL = /(?:@@?[\w.~+-]*)?\/\/[^\s'"]*/
+
+/**
+ * The execution that a step of the critical path is: of those of the target that it names, the one that took most of the step's time.
+ * Undefined if it names none, ran at the client, or was longer here than there.
+ */
+export const executionOfStep = (
+  { what, tookMs }: { readonly what: string; readonly tookMs: number },
+  details: Details,
+  visit: Visit,
+): OwnExecution | undefined => {
+  const [label] = LABEL.exec(what) ?? []
+  if (label === undefined) return undefined
+  const fitting = latest(executionsFor(details, label))
+    .filter((one) => visit.may('read_ac', one.instance) && wholeMs(one) <= tookMs + INEXACT_MS)
+    .sort((a, b) => wholeMs(b) - wholeMs(a))
+  return fitting[0]
+}
+
+/** Bazel prints hundredths of seconds, and clocks differ. */
+const INEXACT_MS = 100
 
 /** The last execution of each action: one that failed may have been run again. */
 const latest = (executions: readonly OwnExecution[]): readonly OwnExecution[] => [

@@ -1,5 +1,5 @@
 import { counted, countText } from '../../../base/quantities.js'
-import { type OwnFacts, STEPS, type StepSums } from '../../../builds/own/facts.js'
+import { type OwnFacts, STEPS, type StepSums, wholeMs } from '../../../builds/own/facts.js'
 import type { OwnExecution } from '../../../builds/own/record.js'
 import type { Visit } from '../../page.js'
 import { sortedInTurns } from '../../parts/in-turns.js'
@@ -28,9 +28,6 @@ const COLOURS: Readonly<Record<OwnStep, string>> = {
   uploadMs: 'k3',
 }
 
-export const wholeMs = (one: Pick<OwnExecution, OwnStep>): number =>
-  STEPS.reduce((sum, step) => sum + (one[step] ?? 0), 0)
-
 /** The executions that took longest, of those that the reader may see. */
 export const slowestOf = async ({ executions }: OwnFacts, visit: Visit): Promise<readonly OwnExecution[]> => {
   const seen = executions.filter(({ instance }) => visit.may('read_ac', instance))
@@ -38,7 +35,7 @@ export const slowestOf = async ({ executions }: OwnFacts, visit: Visit): Promise
 }
 
 /** Bars with one scale for all of them, so that they can be compared. */
-const Bar = ({ of, scaleMs }: { readonly of: Pick<OwnExecution, OwnStep>; readonly scaleMs: number }) => {
+export const Bar = ({ of, scaleMs }: { readonly of: Pick<OwnExecution, OwnStep>; readonly scaleMs: number }) => {
   let at = 0
   return (
     <svg class="steps" viewBox="0 0 1000 12" preserveAspectRatio="none" aria-hidden="true">
@@ -137,7 +134,7 @@ export const Slowest = ({ of, visit }: { readonly of: readonly OwnExecution[]; r
   return <Table caption={`The slowest ${countText(of.length)}`} columns={columns} rows={of} none="Nothing ran here." />
 }
 
-const stepsText = (one: OwnExecution): string =>
+export const stepsText = (one: OwnExecution): string =>
   saidText(
     STEPS.flatMap((step) => (one[step] === undefined ? [] : [`${durationText(one[step])} ${STEP_NAMES[step]}`])).join(
       ', ',

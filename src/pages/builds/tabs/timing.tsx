@@ -1,6 +1,7 @@
 import { counted, countText } from '../../../base/quantities.js'
+import type { Details } from '../../../builds/detail/details.js'
 import type { FileRef } from '../../../builds/detail/file-ref.js'
-import { STEPS } from '../../../builds/own/facts.js'
+import { STEPS, wholeMs } from '../../../builds/own/facts.js'
 import type { Visit } from '../../page.js'
 import { msData, textData } from '../../parts/data.js'
 import { Said, saidText } from '../../parts/said.js'
@@ -9,11 +10,13 @@ import { type Column, Table } from '../../parts/table.js'
 import type { CasOf } from '../blob-text.js'
 import { type Step, stepsIn } from '../critical-path.js'
 import { executionData } from '../data.js'
+import { pageOf } from '../failure-view.js'
 import { FileLink, linkOfFile } from '../file-view.js'
 import type { InvocationTab, Seen } from '../invocation.js'
+import { executionOfStep } from '../joined.js'
 import { type Profile, profileOf } from '../profile.js'
 import { tookMsOf } from '../row.js'
-import { Slowest, StepLegend, slowestOf, WhereTimeWent } from './own-timing.js'
+import { Bar, Slowest, StepLegend, slowestOf, stepsText, WhereTimeWent } from './own-timing.js'
 
 const WIDTH = 1000
 const MAX_THREAD = 28
@@ -29,11 +32,15 @@ const timingData = async ({ details, visit }: Seen): Promise<object> => {
   const steps = path === undefined ? [] : stepsIn(details?.hidden(path) ?? path)
   return {
     wallMs: metrics?.timingMetrics?.wallTimeInMs,
-    criticalPath: steps.map(({ what, tookMs, remote }) => ({
-      what: textData(what),
-      tookMs: msData(tookMs),
-      remote: textData(remote),
-    })),
+    criticalPath: steps.map((step) => {
+      const execution = details && executionOfStep(step, details, visit)
+      return {
+        what: textData(step.what),
+        tookMs: msData(step.tookMs),
+        remote: textData(step.remote),
+        execution: execution && executionData(execution),
+      }
+    }),
     steps: details && Object.fromEntries(STEPS.map((step) => [step, msData(details.own.sums[step])])),
     executionCount: details?.own.executionCount,
     slowest: details && (await slowestOf(details.own, visit)).map(executionData),
@@ -85,7 +92,8 @@ export const timingTab: InvocationTab = {
           <>
             <p class="dim">No build with these actions is faster than these steps one after the other.</p>
             {steps.some(({ tookMs }) => tookMs > 0) && <PathPicture steps={steps} />}
-            <Table caption={counted(steps.length, 'step')} columns={STEP_COLUMNS} rows={steps} none="" />
+            <Table caption={counted(steps.length, 'step')} columns={stepColumns(details, visit)} rows={steps} none="" />
+            {details?.own.executionCount ? <StepLegend /> : null}
           </>
         )}
         {slowest.length > 0 && (
@@ -144,21 +152,39 @@ export const timingTab: InvocationTab = {
   },
 }
 
-const STEP_COLUMNS: readonly Column<Step>[] = [
+/** Steps that ran here have a bar of their own times; its length is that of the step. */
+const stepColumns = (details: Details | undefined, visit: Visit): readonly Column<Step>[] => [
   { head: 'Took', kind: 'number', cell: ({ tookMs }) => durationText(tookMs) },
   {
     head: 'Step',
     kind: 'name',
-    cell: ({ what, remote }) => (
-      <>
-        <Said text={what} />
-        {remote !== undefined && (
-          <span class="under">
-            <Said text={`remote: ${remote}`} max={200} />
-          </span>
-        )}
-      </>
-    ),
+    cell: (step) => {
+      const { what, remote, tookMs } = step
+      const own = details && executionOfStep(step, details, visit)
+      const page = own && pageOf(own, visit)
+      return (
+        <>
+          {page === undefined ? (
+            <Said text={what} />
+          ) : (
+            <a href={page}>
+              <Said text={what} />
+            </a>
+          )}
+          {own !== undefined && (
+            <>
+              <Bar of={own} scaleMs={Math.max(tookMs, wholeMs(own))} />
+              <span class="under">{stepsText(own)}</span>
+            </>
+          )}
+          {own === undefined && remote !== undefined && (
+            <span class="under">
+              <Said text={`remote: ${remote}`} max={200} />
+            </span>
+          )}
+        </>
+      )
+    },
   },
 ]
 
