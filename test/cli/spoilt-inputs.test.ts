@@ -6,7 +6,7 @@ import { actionCodec, commandCodec, directoryCodec, EXECUTION, responseOf } from
 import { CAS, SHA256, wire } from '../service/harness.js'
 import { serve } from './program.js'
 
-t.setTimeout(180_000)
+t.setTimeout(600_000)
 
 /** The default configuration, whose store is `dedup`. */
 const DEDUP = 'deploy/recipes/machine/remexec.json5'

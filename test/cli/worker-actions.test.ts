@@ -5,7 +5,7 @@ import { Digest } from '../../src/reapi/digest.js'
 import { TestClient } from '../server/client.js'
 import { config, execute, REAPI, SHA256, start } from './worker-server.js'
 
-t.setTimeout(180_000)
+t.setTimeout(600_000)
 
 const treeCodec = codec(`${REAPI}.Tree`)
 const historyCodec = codec('remexec.worker.v1.HistoricalExecuteResponse')

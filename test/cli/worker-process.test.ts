@@ -4,7 +4,7 @@ import { Digest } from '../../src/reapi/digest.js'
 import { found } from '../until.js'
 import { config, execute, REAPI, SHA256, start } from './worker-server.js'
 
-t.setTimeout(180_000)
+t.setTimeout(600_000)
 
 t.test('a worker of a server is another process, which uses the files of that server', async (t) => {
   // A worker of root copies inputs that no other store has.

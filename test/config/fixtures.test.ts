@@ -18,7 +18,7 @@ import { bytesOf } from '../store/blobs.js'
 import { Authority } from '../tls/authority.js'
 import { countBackends, placeBackends } from './real-backends.js'
 
-t.setTimeout(170_000)
+t.setTimeout(600_000)
 
 const schemas = new URL('../../schema/', import.meta.url)
 

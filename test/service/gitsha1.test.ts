@@ -14,7 +14,7 @@ import { messagesOf, uploadName, write } from './bytestream-client.js'
 import { actionCodec, commandCodec, directoryCodec, EXECUTION, responseOf } from './execution-harness.js'
 import { BYTE_STREAM, CAS, wire } from './harness.js'
 
-t.setTimeout(180_000)
+t.setTimeout(600_000)
 
 const { GITSHA1 } = digestFunctions
 const FETCH = 'build.bazel.remote.asset.v1.Fetch'

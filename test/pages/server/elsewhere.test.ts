@@ -16,7 +16,7 @@ import { textIn } from '../harness.js'
 
 // A server that gives its actions to a scheduler in another process: both are assembled.
 
-t.setTimeout(180_000)
+t.setTimeout(600_000)
 
 const http = { listener: { http: { socket_address: '127.0.0.1:0' } } }
 

@@ -2,6 +2,6 @@ import t from 'tap'
 import { forwards } from '../forwarding.js'
 import { wrappers } from '../wrappers.js'
 
-t.setTimeout(170_000)
+t.setTimeout(600_000)
 
 for (const [name, wrapper] of Object.entries(wrappers)) forwards(t, name, wrapper)

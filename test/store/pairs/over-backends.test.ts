@@ -6,7 +6,7 @@ import { wrappersOver } from './over-backend.js'
 
 // One wrapper over each real backend, a different one for each. The rest of the product runs each night.
 
-t.setTimeout(170_000)
+t.setTimeout(600_000)
 
 wrappersOver(t, 'redis_store', ['memory in front of'])
 wrappersOver(t, 'S3', ['zstd'])

@@ -5,6 +5,6 @@ import { overDouble } from './over-double.js'
 // over-double.nightly.ts has the other forms, and runs for changes of stores and streams. Each night wrappers also run over each other
 // and over each real backend.
 
-t.setTimeout(170_000)
+t.setTimeout(600_000)
 
 overDouble(t, (form, { onlyPasses }) => form === (onlyPasses ? 'streams of unknown length' : 'open files'))

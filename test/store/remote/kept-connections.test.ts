@@ -2,6 +2,6 @@ import t from 'tap'
 import { oneOfEachFamily } from './every-backend.js'
 import { keepsConnections } from './keeping-connections.js'
 
-t.setTimeout(170_000)
+t.setTimeout(600_000)
 
 keepsConnections(t, oneOfEachFamily)

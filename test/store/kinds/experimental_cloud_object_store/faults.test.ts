@@ -17,7 +17,7 @@ import { startGcs, withoutGcs } from './gcs-server.js'
 import { type OpenOptions, openObjectStore } from './open.js'
 import { S3_KEYS, startS3, withoutS3 } from './s3-server.js'
 
-t.setTimeout(170_000)
+t.setTimeout(600_000)
 
 const MIB = 1024 * 1024
 const RETRY = { max_retries: 5, delay: 0.01, jitter: 0, budget_s: 60 }

@@ -9,7 +9,7 @@ import { openObjectStore } from './open.js'
 import { S3_KEYS, startS3, withoutS3 } from './s3-server.js'
 import { objectStoreSuites } from './suites.js'
 
-t.setTimeout(170_000)
+t.setTimeout(600_000)
 
 const MIB = 1024 * 1024
 

@@ -3,7 +3,7 @@ import { storeSuite } from '../../suite.js'
 import { startMongo, withoutMongo } from './mongo-server.js'
 import { openMongoStore } from './open.js'
 
-t.setTimeout(170_000)
+t.setTimeout(600_000)
 
 let databases = 0
 

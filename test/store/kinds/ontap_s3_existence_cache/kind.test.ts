@@ -13,7 +13,7 @@ import { storeSuite } from '../../suite.js'
 import { openObjectStore } from '../experimental_cloud_object_store/open.js'
 import { S3_KEYS, startS3, withoutS3 } from '../experimental_cloud_object_store/s3-server.js'
 
-t.setTimeout(170_000)
+t.setTimeout(600_000)
 
 process.env['AWS_ACCESS_KEY_ID'] = S3_KEYS.accessKeyId
 process.env['AWS_SECRET_ACCESS_KEY'] = S3_KEYS.secretAccessKey

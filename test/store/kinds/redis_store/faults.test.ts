@@ -70,7 +70,7 @@ void t.test('a wrong password is UNAUTHENTICATED', { skip }, async (t) => {
 
 void t.test('cancelled uploads leave nothing, even if other connections are faster', { skip }, async (t) => {
   const server = await startRedis(t)
-  const { store } = await openRedisStore(t, [server.address], { retry: NO_RETRY, connection_pool_size: 4 })
+  const { store } = await openRedisStore(t, [server.address], { retry: NO_RETRY, ...PATIENT, connection_pool_size: 4 })
   const { bytes, digest } = blob(2 * MIB, 'given up')
   const giveUp = async (chunks: number): Promise<void> => {
     const controller = new AbortController()
@@ -98,7 +98,7 @@ void t.test('a connection lost in the middle loses no byte and shows no partial 
     proxy.cutAfter(at)
     t.ok((await get(store, digest)).equals(bytes), `cut after ${at} bytes, and tried again`)
   }
-  const plain = await openRedisStore(t, [`redis://127.0.0.1:${proxy.port}`], { retry: NO_RETRY })
+  const plain = await openRedisStore(t, [`redis://127.0.0.1:${proxy.port}`], { retry: NO_RETRY, ...PATIENT })
   const other = blob(3 * MIB, 'never whole')
   for (const at of [1000, 300 * KIB, 2 * MIB]) {
     proxy.cutAfter(at)
@@ -132,7 +132,7 @@ void t.test(
 
 void t.test('a full Redis is RESOURCE_EXHAUSTED and keeps no part of a blob', { skip }, async (t) => {
   const server = await startRedis(t, ['--maxmemory', '4mb', '--maxmemory-policy', 'noeviction'])
-  const { store } = await openRedisStore(t, [server.address], { retry: NO_RETRY })
+  const { store } = await openRedisStore(t, [server.address], { retry: NO_RETRY, ...PATIENT })
   const small = blob(1000, 'small')
   await put(store, small.digest, small.bytes)
   const { bytes, digest } = blob(8 * MIB, 'too large')
@@ -144,7 +144,7 @@ void t.test('a full Redis is RESOURCE_EXHAUSTED and keeps no part of a blob', { 
 
 void t.test('a blob whose parts are evicted during the upload is rejected as a whole', { skip }, async (t) => {
   const server = await startRedis(t, ['--maxmemory', '4mb', '--maxmemory-policy', 'allkeys-lru'])
-  const { store } = await openRedisStore(t, [server.address], { retry: NO_RETRY })
+  const { store } = await openRedisStore(t, [server.address], { retry: NO_RETRY, ...PATIENT })
   const { bytes, digest } = blob(12 * MIB, 'larger than all of it')
   const outcome = await put(store, digest, bytes).then(
     () => 'kept',
