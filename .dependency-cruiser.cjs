@@ -58,6 +58,9 @@ const mayImport = {
   ],
   scheduler: [
     'store/remote',
+    'store/kinds/redis_store/address',
+    'store/kinds/redis_store/connections',
+    'store/kinds/redis_store/failure',
     'store/kinds/grpc/channels',
     'store/kinds/grpc/failure',
     'tls',

@@ -25,6 +25,7 @@ const INVOCATIONS = 5
 
 /** As in a configuration: what a build makes of it is its own. */
 const options: SimpleSchedulerOptions = {
+  experimental_backend: 'memory',
   supported_platform_properties: new Map([
     ['os', 'exact'],
     ['cpu', 'minimum'],

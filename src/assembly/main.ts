@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.js'
 import { OwnRecorder } from '../builds/own/recorder.js'
 import type { Config, ServerConfig } from '../config/config.js'
 import { resultStoresOf } from '../config/result-stores.js'
+import { storeBehind } from '../config/lint/context.js'
 import { defaultNumber } from '../config/schema/schema.js'
 import { addressText } from '../config/value/address.js'
 import { DirectoryTrees } from '../content/directory-trees.js'
@@ -220,6 +221,7 @@ const start = async (
       tracer: observation.tracer,
       audit: security && ((result) => security.keptResult(result)),
     }),
+    storeConfig: (name) => storeBehind(config.stores, name),
     watch: (probe) => health.register(probe),
     observe: (activity) => observation.metrics.executions.watch(activity),
   })

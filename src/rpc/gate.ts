@@ -40,6 +40,8 @@ export interface Visitor {
   readonly nameInResults: string | undefined
   /** Whether this caller may see the pages about the process. */
   readonly isOperator: boolean
+  /** Whether it is a server that speaks for its own callers and workers, in at least one instance. */
+  readonly forwards: boolean
   /** Whether this caller may see the recorded callers in the results of an instance. */
   maySeeOrigins(instanceName: string): boolean
   may(permission: Permission, instanceName: string): boolean

@@ -4,6 +4,7 @@ import type {
   HandedOperation,
   ListedOperation,
   OperationState,
+  PeerDoor,
   QueueElsewhere,
   Scheduler,
   SchedulerOperator,
@@ -28,6 +29,10 @@ export class ForwardingScheduler implements Scheduler {
 
   get elsewhere(): QueueElsewhere | undefined {
     return this.next.elsewhere
+  }
+
+  get peers(): PeerDoor | undefined {
+    return this.next.peers
   }
 
   /** The request as the wrapped scheduler receives it. */

@@ -25,11 +25,11 @@ export const CARRIED = {
 } satisfies Record<keyof ExecutionRequest, boolean>
 
 export const handInOf = (
-  { id, past }: HandedOperation,
+  { id, past, wasLookedUp }: HandedOperation,
   request: ExecutionRequest,
   { isAttended, nowMs }: { readonly isAttended: boolean; readonly nowMs: number },
 ): HandInInput => ({
-  ...{ id, isAttended, past: past && pastMessage(past, nowMs), instanceName: request.instanceName },
+  ...{ id, isAttended, wasLookedUp, past: past && pastMessage(past, nowMs), instanceName: request.instanceName },
   ...digestFields(request.actionDigest),
   properties: request.properties,
   ...{ priority: request.priority, doNotCache: request.doNotCache, skipCacheLookup: request.skipCacheLookup },
@@ -41,7 +41,7 @@ export const handInOf = (
 
 /** Throws INVALID_ARGUMENT if a value is none that a front sends. */
 export const handedIn = (message: HandIn, nowMs: number): { request: ExecutionRequest; handed: HandedOperation } => {
-  const { id, past, traceparent, tracestate, action, metadata } = message
+  const { id, past, wasLookedUp, traceparent, tracestate, action, metadata } = message
   checkId(id)
   const request: ExecutionRequest = {
     ...{ instanceName: message.instanceName, actionDigest: digestOf(message), properties: message.properties },
@@ -54,7 +54,7 @@ export const handedIn = (message: HandIn, nowMs: number): { request: ExecutionRe
     scope: message.scope === '' ? undefined : message.scope,
     trace: traceparent === '' ? undefined : { traceparent, tracestate },
   }
-  return { request, handed: { id, past: past === null ? undefined : pastOf(past, nowMs) } }
+  return { request, handed: { id, wasLookedUp, past: past === null ? undefined : pastOf(past, nowMs) } }
 }
 
 export const newsOf = (id: string, state: OperationState, nowMs: number): OperationNewsInput => ({

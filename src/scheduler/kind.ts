@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.js'
 import type { HealthProbe } from '../base/health.js'
-import type { SchedulerConfig } from '../config/config.js'
+import type { SchedulerConfig, StoreConfig } from '../config/config.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
 import type { Tracer } from '../rpc/trace.js'
@@ -30,6 +30,8 @@ export interface SchedulerParts {
   readonly shownShare?: number | undefined
   /** Returns a new unique text without slashes. Operation names are unique and unguessable because of it. */
   readonly newId: () => string
+  /** A named store of the configuration, behind its references. */
+  storeConfig?(name: string): StoreConfig | undefined
   /** Registers the health probe of a scheduler. */
   watch(probe: HealthProbe): void
   /** Registers the function that reports how busy a scheduler is. */

@@ -44,6 +44,8 @@ export interface HandedOperation {
   readonly id: string
   /** Set if a scheduler had it before, perhaps another process. */
   readonly past?: OperationPast | undefined
+  /** The server that hands it in has just looked for a result. */
+  readonly wasLookedUp?: boolean
 }
 
 /** What a scheduler has to know of an operation that it takes over. */
@@ -130,6 +132,10 @@ export interface WorkerPast {
   readonly attemptIds: readonly string[]
   /** How those attempts were started, by attempt id, as far as the worker reports it. */
   readonly brought?: ReadonlyMap<string, BroughtAttempt>
+  /** The highest term of a leader that it has heard of. */
+  readonly highestEpoch?: number
+  /** Proves that there was such a term. */
+  readonly termKey?: string
 }
 
 export interface WorkerOffer {

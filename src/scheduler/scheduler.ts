@@ -10,8 +10,10 @@
  * another process.
  */
 
+import type { Readable, Writable } from 'node:stream'
 import type { StatusError } from '../base/status-error.js'
 import type { ActionResult, ExecuteResponse } from '../proto/generated/build.bazel.remote.execution.v2.js'
+import type { FrontHello, FrontMessage } from '../proto/generated/remexec.scheduler.v1.js'
 import type { PlatformProperty } from '../reapi/platform.js'
 import type {
   ExecutionRequest,
@@ -34,6 +36,9 @@ export interface Scheduler {
 
   /** What that other server tells of them. */
   readonly elsewhere?: QueueElsewhere | undefined
+
+  /** The door for the other servers that have one queue with this one. */
+  readonly peers?: PeerDoor | undefined
 
   /** Rejects with INVALID_ARGUMENT if no worker of this scheduler can ever have these properties. */
   checkPlatform(properties: readonly PlatformProperty[]): Promise<void>
@@ -86,6 +91,26 @@ export interface ActionResults {
    * for everybody only if the run `isConfined`. Never rejects.
    */
   keep(request: ExecutionRequest, response: ExecuteResponse, run: RunFacts): Promise<ExecuteResponse>
+}
+
+/** Where the other servers with one queue join the one that leads. */
+export interface PeerDoor {
+  /** Of the scheduler. */
+  readonly name: string
+  /** Serves the server until its stream ends. Rejects with UNAVAILABLE if this server does not lead. */
+  join(peer: Peer): Promise<void>
+}
+
+/** A server that speaks for its clients and relays its workers. */
+export interface Peer {
+  readonly hello: FrontHello
+  readonly messages: AsyncIterator<FrontMessage>
+  readonly responses: Writable
+  readonly signal: AbortSignal
+  /** Throws PERMISSION_DENIED if it may not speak for the callers of that instance. */
+  readonly checkInstance: (instanceName: string) => void
+  /** Ends its stream. */
+  readonly fail: (error: StatusError) => void
 }
 
 /** How an attempt ran, as its worker says. */
@@ -257,6 +282,24 @@ export interface WorkerPool {
    * whole number.
    */
   connectWorker(offer: WorkerOffer, previous: WorkerPast, link: WorkerLink): WorkerSession
+
+  /** The term of the leader of several servers; absent if there are no others. */
+  readonly term?: { readonly epoch: number; readonly termKey: string } | undefined
+
+  /**
+   * The server whose workers these are, if another one leads: all that a worker says goes there. `identity` is that of the
+   * worker's connection. Undefined if this server takes workers itself; rejects if nobody leads.
+   */
+  upstream?(identity: string | undefined, signal: AbortSignal): Promise<WorkerUpstream> | undefined
+}
+
+/** The header by which a server that relays a worker says who it is known as, in Base64. */
+export const WORKER_IDENTITY = 'remexec-worker-identity'
+
+/** The stream of a worker to the server that leads: its messages go in, those for it come out. */
+export interface WorkerUpstream extends Readable {
+  readonly writableNeedDrain?: boolean
+  write(message: object): boolean
 }
 
 /** The connection to a worker. `welcome` comes first; no call follows `close` or `disconnected`. */

@@ -189,6 +189,7 @@ const UNASKED: Visitor = {
   identity: 'anonymous',
   nameInResults: undefined,
   isOperator: false,
+  forwards: false,
   may: () => false,
   scopeIn: () => undefined,
   maySeeOrigins: () => false,
@@ -248,6 +249,10 @@ class KnownVisitor implements Visitor {
 
   get isOperator(): boolean {
     return this.rights.administers
+  }
+
+  get forwards(): boolean {
+    return this.rights.forwards
   }
 
   get nameInResults(): string | undefined {

@@ -94,6 +94,9 @@ export class Connection {
   readonly #options: ConnectionOptions
   #workerId = ''
   #workerKey = ''
+  /** The highest term of a leader that it has heard of, where several servers have one queue. */
+  #highestEpoch = 0
+  #termKey = ''
   #stream: Stream | undefined
   #isWelcome = false
   readonly #backoff: Backoff
@@ -166,6 +169,8 @@ export class Connection {
           protocolVersion: PROTOCOL_VERSION,
           workerId: this.#workerId,
           workerKey: this.#workerKey,
+          highestEpoch: this.#highestEpoch,
+          termKey: this.#termKey,
           attemptIds: attempts.map(({ attemptId }) => attemptId),
           attempts,
         },
@@ -224,8 +229,15 @@ export class Connection {
     else this.#options.onMessage(message)
   }
 
-  #welcome({ workerId, workerKey, keepAliveIntervalMs: wantedMs }: Welcome): void {
+  #welcome({ workerId, workerKey, keepAliveIntervalMs: wantedMs, epoch, termKey }: Welcome): void {
     const { timeoutMs, log, address, onWelcome } = this.#options
+    if (epoch !== 0 && epoch < this.#highestEpoch) {
+      log.warn('a leader of an earlier term has no say any more', { address, term: epoch, highest: this.#highestEpoch })
+      this.#stream?.cancel()
+      return
+    }
+    this.#highestEpoch = epoch
+    this.#termKey = termKey
     log.info('connected to the scheduler', { address, worker: workerId })
     this.#workerId = workerId
     this.#workerKey = workerKey

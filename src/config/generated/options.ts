@@ -948,6 +948,14 @@ export interface SimpleSchedulerOptions {
    */
   readonly allocation_strategy: 'least_recently_used' | 'most_recently_used'
   /**
+   * `memory`: this process alone has the queue. `{redis: {redis_store: NAME}}`: all servers with the same one have one queue, of which one elected server takes care; Redis keeps who that is, and nothing of the queue. Needs `peers`.
+   */
+  readonly experimental_backend: 'memory' | {readonly redis: SimpleValue}
+  /**
+   * How the servers that have one queue reach each other. Only with an `experimental_backend` that they share.
+   */
+  readonly peers?: Peers
+  /**
    * Seconds between log lines about actions that wait and that no worker matches. The first line comes at once. 0 or -1: only that one.
    */
   readonly worker_match_logging_interval_s: number
@@ -983,6 +991,38 @@ export interface SimpleSchedulerOptions {
    * Seconds that an action with a `minimum` property waits before one suitable worker is reserved for it. That worker gets no other action until this one fits. 0 turns this off.
    */
   readonly hold_worker_after_s: number
+}
+
+/**
+ * The election by Redis or Valkey: standard, sentinel or cluster.
+ */
+export interface SimpleValue {
+  /**
+   * A store of kind `redis_store`, whose address is used. Servers whose scheduler has the same name and `key_prefix` there have one queue.
+   */
+  readonly redis_store: string
+}
+
+/**
+ * How the servers that have one queue reach each other. Only with an `experimental_backend` that they share.
+ */
+export interface Peers {
+  /**
+   * `address`: where the other servers reach the services `execution` and `worker_api` of this one. The rest says how this server calls them; they have to grant it `forward`, `work`, `execute` and `administer`.
+   */
+  readonly endpoint: GrpcEndpoint
+  /**
+   * Seconds after which another server may lead, if the leader is not heard of. It renews its lease three times in this time.
+   */
+  readonly lease_s: number
+  /**
+   * What the leader does while `experimental_backend` does not answer. `continue`: goes on, as long as no server that it reaches knows of another leader. `stop`: leads no more, so that nothing is started before it answers.
+   */
+  readonly when_engine_away: 'continue' | 'stop'
+  /**
+   * Seconds that operations wait while nobody leads, before they and new actions end with UNAVAILABLE.
+   */
+  readonly leader_wait_s: number
 }
 
 /**

@@ -6304,7 +6304,7 @@ return errors === 0;
 validate53.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema59 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler.json","title":"Scheduler","description":"A scheduler: exactly one kind and its settings; in the array form of `schedulers` also its `name`.","x-kinds":"scheduler","x-lenient":"always","type":"object","additionalProperties":false,"properties":{"name":{"description":"The name by which services and workers refer to it.","type":"string"},"simple":{"$ref":"https://remexec.invalid/schema/scheduler/simple.json"},"grpc":{"$ref":"https://remexec.invalid/schema/scheduler/grpc.json"},"cache_lookup":{"$ref":"https://remexec.invalid/schema/scheduler/cache_lookup.json"},"property_modifier":{"$ref":"https://remexec.invalid/schema/scheduler/property_modifier.json"},"historical_resource":{"$ref":"https://remexec.invalid/schema/scheduler/historical_resource.json"}}};
-const schema60 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/simple.json","title":"simple","description":"Queues actions in memory and hands them to workers whose properties satisfy them.","type":"object","properties":{"supported_platform_properties":{"description":"The platform properties that actions may ask for, and how each is matched. `exact`: the values are equal. `minimum`: the worker has at least this number, and reserves that much while the action runs. `priority`: the worker has the property. `ignore`: always matches. `'*'` sets the match for every property that is not listed; without it an action that asks for an unlisted property is rejected. Unless listed, `persistentWorkerKey` and `persistentWorkerProtocol`, which Bazel adds itself, are accepted and match every worker.","type":"object","additionalProperties":{"type":"string","enum":["minimum","exact","priority","ignore"]},"default":{}},"retain_completed_for_s":{"description":"Seconds for which WaitExecution and GetOperation still find a finished operation.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"client_action_timeout_s":{"description":"Seconds that an operation continues without a client that waits for it; then it is cancelled.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_timeout_s":{"description":"Seconds without a keepalive after which a worker counts as lost and its actions are queued again.","type":["integer","string"],"x-value":"duration","default":5,"x-zero-is-default":true},"max_action_executing_timeout_s":{"description":"Seconds without news from the worker that runs an action before the action is queued again. This counts as an attempt; 0 turns it off.","type":["integer","string"],"x-value":"duration","default":0},"unacknowledged_kill_timeout_s":{"description":"Seconds in which a worker must confirm that it stopped an action; after that the worker is removed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_failures_in_a_row":{"description":"After so many failures in a row of different actions that were the worker's own (a store, a disk, a right), the worker is set aside for `worker_backoff_s`. Then it gets one action, and all it can run once that has run. 0: never.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"worker_backoff_s":{"description":"Seconds for which a worker is set aside the first time; twice as long each time that the action it is tried with fails too, up to 32 times as long.","type":["integer","string"],"x-value":"duration","minimum":1,"default":10},"max_job_retries":{"description":"How often an action is retried after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`. One failure more returns the last error. 0 means no retry.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"allocation_strategy":{"description":"The choice among matching workers: the one that was idle longest spreads the load, the one used last keeps its inputs warm.","type":"string","enum":["least_recently_used","most_recently_used"],"default":"least_recently_used"},"experimental_backend":{"description":"Where operations are kept: `memory`, or `{redis: {redis_store: NAME}}`.","type":["string","object"],"x-words":["memory"],"properties":{"redis":{"type":"object","description":"Operations in Redis.","properties":{"redis_store":{"description":"A store of kind `redis_store`.","type":"string","x-names":"stores"}},"required":["redis_store"],"additionalProperties":false,"x-available":false,"x-instead":"`memory`, in one process: several servers share its queue by a scheduler of kind `grpc` that forwards to it, and a restart of it loses no action that is waited for (docs/scheduler.md)"}},"additionalProperties":false,"minProperties":1,"default":"memory"},"worker_match_logging_interval_s":{"description":"Seconds between log lines about actions that wait and that no worker matches. The first line comes at once. 0 or -1: only that one.","type":["integer","string"],"x-value":"signed_duration","default":300},"fallback_match_interval_s":{"description":"Seconds between matching passes that run even when nothing has changed; 0 or less turns them off.","type":["integer","string"],"x-value":"signed_duration","default":5},"no_worker_timeout_s":{"description":"Seconds that an action stays queued while no connected worker could ever run it, or only workers that are sick or set aside. Then the client gets FAILED_PRECONDITION with the requested properties and those of the workers, or UNAVAILABLE with what is wrong with them. 0 means no limit.","type":["integer","string"],"x-value":"duration","default":60},"max_queued_actions":{"description":"Most actions waiting for a worker; further ones are refused with RESOURCE_EXHAUSTED.","type":["integer","string"],"x-value":"count","minimum":1,"default":100000},"max_queued_actions_per_instance":{"description":"Most actions of one instance waiting for a worker; further ones of it are refused with RESOURCE_EXHAUSTED. 0 sets no limit beyond `max_queued_actions`.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_running_actions_per_instance":{"description":"Most actions of one instance running at a time; further ones wait although a worker has room. 0 sets no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"priority_ageing_s":{"description":"Seconds of waiting that count as one step of priority, so that actions of low priority are not starved. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":60},"adopt_attempts_for_s":{"description":"Seconds after a start in which workers may continue actions of the previous scheduler process, for clients that come back. Later, and always with 0, workers must stop them; then a restart runs such actions again.","type":["integer","string"],"x-value":"duration","default":60},"hold_worker_after_s":{"description":"Seconds that an action with a `minimum` property waits before one suitable worker is reserved for it. That worker gets no other action until this one fits. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":30}},"additionalProperties":false};
+const schema60 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/simple.json","title":"simple","description":"Queues actions in memory and hands them to workers whose properties satisfy them.","type":"object","properties":{"supported_platform_properties":{"description":"The platform properties that actions may ask for, and how each is matched. `exact`: the values are equal. `minimum`: the worker has at least this number, and reserves that much while the action runs. `priority`: the worker has the property. `ignore`: always matches. `'*'` sets the match for every property that is not listed; without it an action that asks for an unlisted property is rejected. Unless listed, `persistentWorkerKey` and `persistentWorkerProtocol`, which Bazel adds itself, are accepted and match every worker.","type":"object","additionalProperties":{"type":"string","enum":["minimum","exact","priority","ignore"]},"default":{}},"retain_completed_for_s":{"description":"Seconds for which WaitExecution and GetOperation still find a finished operation.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"client_action_timeout_s":{"description":"Seconds that an operation continues without a client that waits for it; then it is cancelled.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_timeout_s":{"description":"Seconds without a keepalive after which a worker counts as lost and its actions are queued again.","type":["integer","string"],"x-value":"duration","default":5,"x-zero-is-default":true},"max_action_executing_timeout_s":{"description":"Seconds without news from the worker that runs an action before the action is queued again. This counts as an attempt; 0 turns it off.","type":["integer","string"],"x-value":"duration","default":0},"unacknowledged_kill_timeout_s":{"description":"Seconds in which a worker must confirm that it stopped an action; after that the worker is removed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_failures_in_a_row":{"description":"After so many failures in a row of different actions that were the worker's own (a store, a disk, a right), the worker is set aside for `worker_backoff_s`. Then it gets one action, and all it can run once that has run. 0: never.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"worker_backoff_s":{"description":"Seconds for which a worker is set aside the first time; twice as long each time that the action it is tried with fails too, up to 32 times as long.","type":["integer","string"],"x-value":"duration","minimum":1,"default":10},"max_job_retries":{"description":"How often an action is retried after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`. One failure more returns the last error. 0 means no retry.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"allocation_strategy":{"description":"The choice among matching workers: the one that was idle longest spreads the load, the one used last keeps its inputs warm.","type":"string","enum":["least_recently_used","most_recently_used"],"default":"least_recently_used"},"experimental_backend":{"description":"`memory`: this process alone has the queue. `{redis: {redis_store: NAME}}`: all servers with the same one have one queue, of which one elected server takes care; Redis keeps who that is, and nothing of the queue. Needs `peers`.","type":["string","object"],"x-words":["memory"],"properties":{"redis":{"type":"object","description":"The election by Redis or Valkey: standard, sentinel or cluster.","properties":{"redis_store":{"description":"A store of kind `redis_store`, whose address is used. Servers whose scheduler has the same name and `key_prefix` there have one queue.","type":"string","x-names":"stores"}},"required":["redis_store"],"additionalProperties":false}},"additionalProperties":false,"minProperties":1,"default":"memory"},"peers":{"title":"Peers","description":"How the servers that have one queue reach each other. Only with an `experimental_backend` that they share.","type":"object","properties":{"endpoint":{"description":"`address`: where the other servers reach the services `execution` and `worker_api` of this one. The rest says how this server calls them; they have to grant it `forward`, `work`, `execute` and `administer`.","$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"},"lease_s":{"description":"Seconds after which another server may lead, if the leader is not heard of. It renews its lease three times in this time.","type":["integer","string"],"x-value":"duration","minimum":1,"default":3},"when_engine_away":{"description":"What the leader does while `experimental_backend` does not answer. `continue`: goes on, as long as no server that it reaches knows of another leader. `stop`: leads no more, so that nothing is started before it answers.","type":"string","enum":["continue","stop"],"default":"continue"},"leader_wait_s":{"description":"Seconds that operations wait while nobody leads, before they and new actions end with UNAVAILABLE.","type":["integer","string"],"x-value":"duration","minimum":1,"default":30}},"additionalProperties":false,"required":["endpoint"]},"worker_match_logging_interval_s":{"description":"Seconds between log lines about actions that wait and that no worker matches. The first line comes at once. 0 or -1: only that one.","type":["integer","string"],"x-value":"signed_duration","default":300},"fallback_match_interval_s":{"description":"Seconds between matching passes that run even when nothing has changed; 0 or less turns them off.","type":["integer","string"],"x-value":"signed_duration","default":5},"no_worker_timeout_s":{"description":"Seconds that an action stays queued while no connected worker could ever run it, or only workers that are sick or set aside. Then the client gets FAILED_PRECONDITION with the requested properties and those of the workers, or UNAVAILABLE with what is wrong with them. 0 means no limit.","type":["integer","string"],"x-value":"duration","default":60},"max_queued_actions":{"description":"Most actions waiting for a worker; further ones are refused with RESOURCE_EXHAUSTED.","type":["integer","string"],"x-value":"count","minimum":1,"default":100000},"max_queued_actions_per_instance":{"description":"Most actions of one instance waiting for a worker; further ones of it are refused with RESOURCE_EXHAUSTED. 0 sets no limit beyond `max_queued_actions`.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_running_actions_per_instance":{"description":"Most actions of one instance running at a time; further ones wait although a worker has room. 0 sets no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"priority_ageing_s":{"description":"Seconds of waiting that count as one step of priority, so that actions of low priority are not starved. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":60},"adopt_attempts_for_s":{"description":"Seconds after a start in which workers may continue actions of the previous scheduler process, for clients that come back. Later, and always with 0, workers must stop them; then a restart runs such actions again.","type":["integer","string"],"x-value":"duration","default":60},"hold_worker_after_s":{"description":"Seconds that an action with a `minimum` property waits before one suitable worker is reserved for it. That worker gets no other action until this one fits. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":30}},"additionalProperties":false};
 
 function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/simple.json" */;
@@ -6717,10 +6717,11 @@ errors++;
 }
 }
 }
-if(data.worker_match_logging_interval_s !== undefined){
-let data14 = data.worker_match_logging_interval_s;
-if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-const err33 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/type",keyword:"type",params:{type: schema60.properties.worker_match_logging_interval_s.type},message:"must be integer,string",schema:schema60.properties.worker_match_logging_interval_s.type,parentSchema:schema60.properties.worker_match_logging_interval_s,data:data14};
+if(data.peers !== undefined){
+let data14 = data.peers;
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+if(data14.endpoint === undefined){
+const err33 = {instancePath:instancePath+"/peers",schemaPath:"#/properties/peers/required",keyword:"required",params:{missingProperty: "endpoint"},message:"must have required property '"+"endpoint"+"'",schema:schema60.properties.peers.required,parentSchema:schema60.properties.peers,data:data14};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -6729,9 +6730,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "signed_duration", data14, schema60.properties.worker_match_logging_interval_s, instancePath+"/worker_match_logging_interval_s");
-if(reason9 !== undefined){
-const err34 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/x-value",keyword:"x-value",params:{},message:reason9,schema:"signed_duration",parentSchema:schema60.properties.worker_match_logging_interval_s,data:data14};
+for(const key4 in data14){
+if(!((((key4 === "endpoint") || (key4 === "lease_s")) || (key4 === "when_engine_away")) || (key4 === "leader_wait_s"))){
+const err34 = {instancePath:instancePath+"/peers",schemaPath:"#/properties/peers/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema60.properties.peers,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -6741,10 +6742,16 @@ vErrors.push(err34);
 errors++;
 }
 }
-if(data.fallback_match_interval_s !== undefined){
-let data15 = data.fallback_match_interval_s;
-if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
-const err35 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/type",keyword:"type",params:{type: schema60.properties.fallback_match_interval_s.type},message:"must be integer,string",schema:schema60.properties.fallback_match_interval_s.type,parentSchema:schema60.properties.fallback_match_interval_s,data:data15};
+if(data14.endpoint !== undefined){
+if(!(validate90.call(this, data14.endpoint, {instancePath:instancePath+"/peers/endpoint",parentData:data14,parentDataProperty:"endpoint",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate90.errors);
+errors = vErrors.length;
+}
+}
+if(data14.lease_s !== undefined){
+let data16 = data14.lease_s;
+if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
+const err35 = {instancePath:instancePath+"/peers/lease_s",schemaPath:"#/properties/peers/properties/lease_s/type",keyword:"type",params:{type: schema60.properties.peers.properties.lease_s.type},message:"must be integer,string",schema:schema60.properties.peers.properties.lease_s.type,parentSchema:schema60.properties.peers.properties.lease_s,data:data16};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -6753,9 +6760,9 @@ vErrors.push(err35);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "signed_duration", data15, schema60.properties.fallback_match_interval_s, instancePath+"/fallback_match_interval_s");
-if(reason10 !== undefined){
-const err36 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/x-value",keyword:"x-value",params:{},message:reason10,schema:"signed_duration",parentSchema:schema60.properties.fallback_match_interval_s,data:data15};
+const reason9 = checkScalar.call(this, "duration", data16, schema60.properties.peers.properties.lease_s, instancePath+"/peers/lease_s");
+if(reason9 !== undefined){
+const err36 = {instancePath:instancePath+"/peers/lease_s",schemaPath:"#/properties/peers/properties/lease_s/x-value",keyword:"x-value",params:{},message:reason9,schema:"duration",parentSchema:schema60.properties.peers.properties.lease_s,data:data16};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -6764,11 +6771,9 @@ vErrors.push(err36);
 }
 errors++;
 }
-}
-if(data.no_worker_timeout_s !== undefined){
-let data16 = data.no_worker_timeout_s;
-if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
-const err37 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/type",keyword:"type",params:{type: schema60.properties.no_worker_timeout_s.type},message:"must be integer,string",schema:schema60.properties.no_worker_timeout_s.type,parentSchema:schema60.properties.no_worker_timeout_s,data:data16};
+if((typeof data16 == "number") && (isFinite(data16))){
+if(data16 < 1 || isNaN(data16)){
+const err37 = {instancePath:instancePath+"/peers/lease_s",schemaPath:"#/properties/peers/properties/lease_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.peers.properties.lease_s,data:data16};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -6777,9 +6782,12 @@ vErrors.push(err37);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "duration", data16, schema60.properties.no_worker_timeout_s, instancePath+"/no_worker_timeout_s");
-if(reason11 !== undefined){
-const err38 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason11,schema:"duration",parentSchema:schema60.properties.no_worker_timeout_s,data:data16};
+}
+}
+if(data14.when_engine_away !== undefined){
+let data17 = data14.when_engine_away;
+if(typeof data17 !== "string"){
+const err38 = {instancePath:instancePath+"/peers/when_engine_away",schemaPath:"#/properties/peers/properties/when_engine_away/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.peers.properties.when_engine_away.type,parentSchema:schema60.properties.peers.properties.when_engine_away,data:data17};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -6788,11 +6796,8 @@ vErrors.push(err38);
 }
 errors++;
 }
-}
-if(data.max_queued_actions !== undefined){
-let data17 = data.max_queued_actions;
-if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
-const err39 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/type",keyword:"type",params:{type: schema60.properties.max_queued_actions.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions.type,parentSchema:schema60.properties.max_queued_actions,data:data17};
+if(!((data17 === "continue") || (data17 === "stop"))){
+const err39 = {instancePath:instancePath+"/peers/when_engine_away",schemaPath:"#/properties/peers/properties/when_engine_away/enum",keyword:"enum",params:{allowedValues: schema60.properties.peers.properties.when_engine_away.enum},message:"must be equal to one of the allowed values",schema:schema60.properties.peers.properties.when_engine_away.enum,parentSchema:schema60.properties.peers.properties.when_engine_away,data:data17};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -6801,9 +6806,11 @@ vErrors.push(err39);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "count", data17, schema60.properties.max_queued_actions, instancePath+"/max_queued_actions");
-if(reason12 !== undefined){
-const err40 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/x-value",keyword:"x-value",params:{},message:reason12,schema:"count",parentSchema:schema60.properties.max_queued_actions,data:data17};
+}
+if(data14.leader_wait_s !== undefined){
+let data18 = data14.leader_wait_s;
+if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
+const err40 = {instancePath:instancePath+"/peers/leader_wait_s",schemaPath:"#/properties/peers/properties/leader_wait_s/type",keyword:"type",params:{type: schema60.properties.peers.properties.leader_wait_s.type},message:"must be integer,string",schema:schema60.properties.peers.properties.leader_wait_s.type,parentSchema:schema60.properties.peers.properties.leader_wait_s,data:data18};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -6812,9 +6819,9 @@ vErrors.push(err40);
 }
 errors++;
 }
-if((typeof data17 == "number") && (isFinite(data17))){
-if(data17 < 1 || isNaN(data17)){
-const err41 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.max_queued_actions,data:data17};
+const reason10 = checkScalar.call(this, "duration", data18, schema60.properties.peers.properties.leader_wait_s, instancePath+"/peers/leader_wait_s");
+if(reason10 !== undefined){
+const err41 = {instancePath:instancePath+"/peers/leader_wait_s",schemaPath:"#/properties/peers/properties/leader_wait_s/x-value",keyword:"x-value",params:{},message:reason10,schema:"duration",parentSchema:schema60.properties.peers.properties.leader_wait_s,data:data18};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -6823,12 +6830,9 @@ vErrors.push(err41);
 }
 errors++;
 }
-}
-}
-if(data.max_queued_actions_per_instance !== undefined){
-let data18 = data.max_queued_actions_per_instance;
-if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
-const err42 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_queued_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions_per_instance.type,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data18};
+if((typeof data18 == "number") && (isFinite(data18))){
+if(data18 < 1 || isNaN(data18)){
+const err42 = {instancePath:instancePath+"/peers/leader_wait_s",schemaPath:"#/properties/peers/properties/leader_wait_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.peers.properties.leader_wait_s,data:data18};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -6837,9 +6841,11 @@ vErrors.push(err42);
 }
 errors++;
 }
-const reason13 = checkScalar.call(this, "count", data18, schema60.properties.max_queued_actions_per_instance, instancePath+"/max_queued_actions_per_instance");
-if(reason13 !== undefined){
-const err43 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason13,schema:"count",parentSchema:schema60.properties.max_queued_actions_per_instance,data:data18};
+}
+}
+}
+else {
+const err43 = {instancePath:instancePath+"/peers",schemaPath:"#/properties/peers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.properties.peers.type,parentSchema:schema60.properties.peers,data:data14};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -6848,9 +6854,11 @@ vErrors.push(err43);
 }
 errors++;
 }
-if((typeof data18 == "number") && (isFinite(data18))){
-if(data18 < 0 || isNaN(data18)){
-const err44 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data18};
+}
+if(data.worker_match_logging_interval_s !== undefined){
+let data19 = data.worker_match_logging_interval_s;
+if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
+const err44 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/type",keyword:"type",params:{type: schema60.properties.worker_match_logging_interval_s.type},message:"must be integer,string",schema:schema60.properties.worker_match_logging_interval_s.type,parentSchema:schema60.properties.worker_match_logging_interval_s,data:data19};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -6859,12 +6867,9 @@ vErrors.push(err44);
 }
 errors++;
 }
-}
-}
-if(data.max_running_actions_per_instance !== undefined){
-let data19 = data.max_running_actions_per_instance;
-if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err45 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_running_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_running_actions_per_instance.type,parentSchema:schema60.properties.max_running_actions_per_instance,data:data19};
+const reason11 = checkScalar.call(this, "signed_duration", data19, schema60.properties.worker_match_logging_interval_s, instancePath+"/worker_match_logging_interval_s");
+if(reason11 !== undefined){
+const err45 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/x-value",keyword:"x-value",params:{},message:reason11,schema:"signed_duration",parentSchema:schema60.properties.worker_match_logging_interval_s,data:data19};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -6873,9 +6878,11 @@ vErrors.push(err45);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "count", data19, schema60.properties.max_running_actions_per_instance, instancePath+"/max_running_actions_per_instance");
-if(reason14 !== undefined){
-const err46 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema60.properties.max_running_actions_per_instance,data:data19};
+}
+if(data.fallback_match_interval_s !== undefined){
+let data20 = data.fallback_match_interval_s;
+if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
+const err46 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/type",keyword:"type",params:{type: schema60.properties.fallback_match_interval_s.type},message:"must be integer,string",schema:schema60.properties.fallback_match_interval_s.type,parentSchema:schema60.properties.fallback_match_interval_s,data:data20};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -6884,9 +6891,9 @@ vErrors.push(err46);
 }
 errors++;
 }
-if((typeof data19 == "number") && (isFinite(data19))){
-if(data19 < 0 || isNaN(data19)){
-const err47 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_running_actions_per_instance,data:data19};
+const reason12 = checkScalar.call(this, "signed_duration", data20, schema60.properties.fallback_match_interval_s, instancePath+"/fallback_match_interval_s");
+if(reason12 !== undefined){
+const err47 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/x-value",keyword:"x-value",params:{},message:reason12,schema:"signed_duration",parentSchema:schema60.properties.fallback_match_interval_s,data:data20};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -6896,11 +6903,10 @@ vErrors.push(err47);
 errors++;
 }
 }
-}
-if(data.priority_ageing_s !== undefined){
-let data20 = data.priority_ageing_s;
-if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
-const err48 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/type",keyword:"type",params:{type: schema60.properties.priority_ageing_s.type},message:"must be integer,string",schema:schema60.properties.priority_ageing_s.type,parentSchema:schema60.properties.priority_ageing_s,data:data20};
+if(data.no_worker_timeout_s !== undefined){
+let data21 = data.no_worker_timeout_s;
+if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
+const err48 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/type",keyword:"type",params:{type: schema60.properties.no_worker_timeout_s.type},message:"must be integer,string",schema:schema60.properties.no_worker_timeout_s.type,parentSchema:schema60.properties.no_worker_timeout_s,data:data21};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -6909,9 +6915,9 @@ vErrors.push(err48);
 }
 errors++;
 }
-const reason15 = checkScalar.call(this, "duration", data20, schema60.properties.priority_ageing_s, instancePath+"/priority_ageing_s");
-if(reason15 !== undefined){
-const err49 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/x-value",keyword:"x-value",params:{},message:reason15,schema:"duration",parentSchema:schema60.properties.priority_ageing_s,data:data20};
+const reason13 = checkScalar.call(this, "duration", data21, schema60.properties.no_worker_timeout_s, instancePath+"/no_worker_timeout_s");
+if(reason13 !== undefined){
+const err49 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason13,schema:"duration",parentSchema:schema60.properties.no_worker_timeout_s,data:data21};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -6921,10 +6927,10 @@ vErrors.push(err49);
 errors++;
 }
 }
-if(data.adopt_attempts_for_s !== undefined){
-let data21 = data.adopt_attempts_for_s;
-if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
-const err50 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/type",keyword:"type",params:{type: schema60.properties.adopt_attempts_for_s.type},message:"must be integer,string",schema:schema60.properties.adopt_attempts_for_s.type,parentSchema:schema60.properties.adopt_attempts_for_s,data:data21};
+if(data.max_queued_actions !== undefined){
+let data22 = data.max_queued_actions;
+if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
+const err50 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/type",keyword:"type",params:{type: schema60.properties.max_queued_actions.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions.type,parentSchema:schema60.properties.max_queued_actions,data:data22};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -6933,9 +6939,9 @@ vErrors.push(err50);
 }
 errors++;
 }
-const reason16 = checkScalar.call(this, "duration", data21, schema60.properties.adopt_attempts_for_s, instancePath+"/adopt_attempts_for_s");
-if(reason16 !== undefined){
-const err51 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/x-value",keyword:"x-value",params:{},message:reason16,schema:"duration",parentSchema:schema60.properties.adopt_attempts_for_s,data:data21};
+const reason14 = checkScalar.call(this, "count", data22, schema60.properties.max_queued_actions, instancePath+"/max_queued_actions");
+if(reason14 !== undefined){
+const err51 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema60.properties.max_queued_actions,data:data22};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -6944,11 +6950,9 @@ vErrors.push(err51);
 }
 errors++;
 }
-}
-if(data.hold_worker_after_s !== undefined){
-let data22 = data.hold_worker_after_s;
-if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
-const err52 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/type",keyword:"type",params:{type: schema60.properties.hold_worker_after_s.type},message:"must be integer,string",schema:schema60.properties.hold_worker_after_s.type,parentSchema:schema60.properties.hold_worker_after_s,data:data22};
+if((typeof data22 == "number") && (isFinite(data22))){
+if(data22 < 1 || isNaN(data22)){
+const err52 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.max_queued_actions,data:data22};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -6957,9 +6961,12 @@ vErrors.push(err52);
 }
 errors++;
 }
-const reason17 = checkScalar.call(this, "duration", data22, schema60.properties.hold_worker_after_s, instancePath+"/hold_worker_after_s");
-if(reason17 !== undefined){
-const err53 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/x-value",keyword:"x-value",params:{},message:reason17,schema:"duration",parentSchema:schema60.properties.hold_worker_after_s,data:data22};
+}
+}
+if(data.max_queued_actions_per_instance !== undefined){
+let data23 = data.max_queued_actions_per_instance;
+if((!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))) && (typeof data23 !== "string")){
+const err53 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_queued_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions_per_instance.type,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data23};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -6968,15 +6975,146 @@ vErrors.push(err53);
 }
 errors++;
 }
-}
-}
-else {
-const err54 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
+const reason15 = checkScalar.call(this, "count", data23, schema60.properties.max_queued_actions_per_instance, instancePath+"/max_queued_actions_per_instance");
+if(reason15 !== undefined){
+const err54 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason15,schema:"count",parentSchema:schema60.properties.max_queued_actions_per_instance,data:data23};
 if(vErrors === null){
 vErrors = [err54];
 }
 else {
 vErrors.push(err54);
+}
+errors++;
+}
+if((typeof data23 == "number") && (isFinite(data23))){
+if(data23 < 0 || isNaN(data23)){
+const err55 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data23};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+}
+}
+if(data.max_running_actions_per_instance !== undefined){
+let data24 = data.max_running_actions_per_instance;
+if((!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))) && (typeof data24 !== "string")){
+const err56 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_running_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_running_actions_per_instance.type,parentSchema:schema60.properties.max_running_actions_per_instance,data:data24};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+const reason16 = checkScalar.call(this, "count", data24, schema60.properties.max_running_actions_per_instance, instancePath+"/max_running_actions_per_instance");
+if(reason16 !== undefined){
+const err57 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason16,schema:"count",parentSchema:schema60.properties.max_running_actions_per_instance,data:data24};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+if((typeof data24 == "number") && (isFinite(data24))){
+if(data24 < 0 || isNaN(data24)){
+const err58 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_running_actions_per_instance,data:data24};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+}
+}
+if(data.priority_ageing_s !== undefined){
+let data25 = data.priority_ageing_s;
+if((!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))) && (typeof data25 !== "string")){
+const err59 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/type",keyword:"type",params:{type: schema60.properties.priority_ageing_s.type},message:"must be integer,string",schema:schema60.properties.priority_ageing_s.type,parentSchema:schema60.properties.priority_ageing_s,data:data25};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+const reason17 = checkScalar.call(this, "duration", data25, schema60.properties.priority_ageing_s, instancePath+"/priority_ageing_s");
+if(reason17 !== undefined){
+const err60 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/x-value",keyword:"x-value",params:{},message:reason17,schema:"duration",parentSchema:schema60.properties.priority_ageing_s,data:data25};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+}
+if(data.adopt_attempts_for_s !== undefined){
+let data26 = data.adopt_attempts_for_s;
+if((!(((typeof data26 == "number") && (!(data26 % 1) && !isNaN(data26))) && (isFinite(data26)))) && (typeof data26 !== "string")){
+const err61 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/type",keyword:"type",params:{type: schema60.properties.adopt_attempts_for_s.type},message:"must be integer,string",schema:schema60.properties.adopt_attempts_for_s.type,parentSchema:schema60.properties.adopt_attempts_for_s,data:data26};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+errors++;
+}
+const reason18 = checkScalar.call(this, "duration", data26, schema60.properties.adopt_attempts_for_s, instancePath+"/adopt_attempts_for_s");
+if(reason18 !== undefined){
+const err62 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/x-value",keyword:"x-value",params:{},message:reason18,schema:"duration",parentSchema:schema60.properties.adopt_attempts_for_s,data:data26};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
+}
+errors++;
+}
+}
+if(data.hold_worker_after_s !== undefined){
+let data27 = data.hold_worker_after_s;
+if((!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))) && (typeof data27 !== "string")){
+const err63 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/type",keyword:"type",params:{type: schema60.properties.hold_worker_after_s.type},message:"must be integer,string",schema:schema60.properties.hold_worker_after_s.type,parentSchema:schema60.properties.hold_worker_after_s,data:data27};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+const reason19 = checkScalar.call(this, "duration", data27, schema60.properties.hold_worker_after_s, instancePath+"/hold_worker_after_s");
+if(reason19 !== undefined){
+const err64 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/x-value",keyword:"x-value",params:{},message:reason19,schema:"duration",parentSchema:schema60.properties.hold_worker_after_s,data:data27};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+}
+}
+else {
+const err65 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
 }
 errors++;
 }
@@ -6987,11 +7125,11 @@ validate137.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 const schema61 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/grpc.json","title":"grpc","description":"Forwards executions to another scheduler.","type":"object","properties":{"endpoint":{"description":"Its address.","$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"},"retry":{"description":"How failed calls are retried.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"max_concurrent_requests":{"description":"Most requests at one time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connections_per_endpoint":{"description":"Connections to it.","type":["integer","string"],"x-value":"count","minimum":0,"default":1,"x-zero-is-default":true},"scheduler_wait_s":{"description":"Seconds that operations wait for a scheduler that cannot be reached, while it restarts for instance, before they and new actions end with UNAVAILABLE. Needs a server of this release there that grants this one `forward`; with another, operations end when its connection is lost for 3 s.","type":["integer","string"],"x-value":"duration","minimum":0,"default":30}},"additionalProperties":false,"required":["endpoint"]};
 
-function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/grpc.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate139.evaluated;
+const evaluated0 = validate140.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7152,19 +7290,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate139.errors = vErrors;
+validate140.errors = vErrors;
 return errors === 0;
 }
-validate139.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate140.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema62 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/cache_lookup.json","title":"cache_lookup","description":"Answers from an action cache before anything is queued.","type":"object","properties":{"ac_store":{"description":"The action cache.","type":"string","x-names":"stores"},"scheduler":{"description":"The scheduler that gets the other actions.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["ac_store","scheduler"]};
 const wrapper14 = {validate: validate136};
 
-function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/cache_lookup.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate143.evaluated;
+const evaluated0 = validate144.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7234,18 +7372,18 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate143.errors = vErrors;
+validate144.errors = vErrors;
 return errors === 0;
 }
-validate143.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate144.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema63 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/property_modifier.json","title":"property_modifier","description":"Changes the platform properties of incoming actions.","type":"object","properties":{"modifications":{"description":"The changes, applied in order.","type":"array","items":{"title":"PropertyModification","description":"One change, as an object with exactly one key.","type":"object","properties":{"add":{"title":"PropertyAddition","description":"Sets a property, whether it was there or not.","type":"object","properties":{"name":{"description":"The property.","type":"string"},"value":{"description":"Its value.","type":"string"}},"additionalProperties":false,"required":["name","value"]},"remove":{"description":"The property to remove.","type":"string"},"replace":{"title":"PropertyReplacement","description":"Renames a property, or changes its value.","type":"object","properties":{"name":{"description":"The property.","type":"string"},"value":{"description":"Only if it has this value.","type":"string"},"new_name":{"description":"Its new name.","type":"string"},"new_value":{"description":"Its new value; left out keeps the old one.","type":"string"}},"additionalProperties":false,"required":["name","new_name"]}},"additionalProperties":false,"minProperties":1,"maxProperties":1}},"scheduler":{"description":"The scheduler that gets the changed actions.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["modifications","scheduler"]};
 
-function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/property_modifier.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate145.evaluated;
+const evaluated0 = validate146.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7550,18 +7688,18 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate145.errors = vErrors;
+validate146.errors = vErrors;
 return errors === 0;
 }
-validate145.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate146.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema64 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/historical_resource.json","title":"historical_resource","description":"Raises the resources that an action asks for to its measured need.","type":"object","properties":{"hints_file":{"description":"JSON file with the measured needs of earlier actions.","type":"string","x-path":true},"refresh_interval_s":{"description":"Seconds between reloads; 0 loads once.","type":["integer","string"],"x-value":"duration","default":30},"cpu_property_name":{"description":"Property with the number of CPUs.","type":"string","default":"cpu_count"},"memory_property_name":{"description":"Property with the memory in KiB.","type":"string","default":"memory_kb"},"scheduler":{"description":"The scheduler that gets the changed actions.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["hints_file","scheduler"]};
 
-function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/historical_resource.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate147.evaluated;
+const evaluated0 = validate148.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7681,10 +7819,10 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate147.errors = vErrors;
+validate148.errors = vErrors;
 return errors === 0;
 }
-validate147.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate148.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -7731,26 +7869,26 @@ errors = vErrors.length;
 }
 }
 if(data.grpc !== undefined){
-if(!(validate139.call(this, data.grpc, {instancePath:instancePath+"/grpc",parentData:data,parentDataProperty:"grpc",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate139.errors);
+if(!(validate140.call(this, data.grpc, {instancePath:instancePath+"/grpc",parentData:data,parentDataProperty:"grpc",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate140.errors);
 errors = vErrors.length;
 }
 }
 if(data.cache_lookup !== undefined){
-if(!(validate143.call(this, data.cache_lookup, {instancePath:instancePath+"/cache_lookup",parentData:data,parentDataProperty:"cache_lookup",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate143.errors);
+if(!(validate144.call(this, data.cache_lookup, {instancePath:instancePath+"/cache_lookup",parentData:data,parentDataProperty:"cache_lookup",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate144.errors);
 errors = vErrors.length;
 }
 }
 if(data.property_modifier !== undefined){
-if(!(validate145.call(this, data.property_modifier, {instancePath:instancePath+"/property_modifier",parentData:data,parentDataProperty:"property_modifier",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate145.errors);
+if(!(validate146.call(this, data.property_modifier, {instancePath:instancePath+"/property_modifier",parentData:data,parentDataProperty:"property_modifier",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate146.errors);
 errors = vErrors.length;
 }
 }
 if(data.historical_resource !== undefined){
-if(!(validate147.call(this, data.historical_resource, {instancePath:instancePath+"/historical_resource",parentData:data,parentDataProperty:"historical_resource",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate147.errors);
+if(!(validate148.call(this, data.historical_resource, {instancePath:instancePath+"/historical_resource",parentData:data,parentDataProperty:"historical_resource",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate148.errors);
 errors = vErrors.length;
 }
 }
@@ -7785,10 +7923,10 @@ const schema65 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id"
 const schema66 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker on this machine. If a server of this file serves its worker API, the worker runs in its own process: the server starts it, restarts it after a crash, and stops it when the server ends. It talks to the scheduler over the network like any other worker, but reads the files of its store directly, without the server.","type":"object","properties":{"name":{"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"The worker API of the scheduler.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string","x-also-called":["address","url","endpoint"]},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs`, rejected without. Its files are read again for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that identifies this worker.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; longer counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait until an older directory of the same operation is removed.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two checks during that wait. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout of an action to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"termination_grace_s":{"description":"Seconds from SIGTERM to SIGKILL for the processes of an action that is ended: at its timeout, when nobody waits for it any more, or when the worker stops. It ends sooner when all of them have ended, and its slot is held until then. At a stop the grace is part of `drain_s`, and a quarter of it at most. 0: SIGKILL at once. An action that exceeds one of `action_limits` is always killed at once.","type":["integer","string"],"x-value":"duration","minimum":0,"default":15},"timeout_message":{"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, or a `dedup` whose `content_store` and `whole_store` are, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"Which results the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"action_limits":{"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; shared memory counts for each process; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"use_namespaces":{"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false},"keep_network":{"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false},"read_only_inputs":{"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true},"input_root_is_root":{"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"The source of a property's values, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Runs whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"The source of a value: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
 const schema67 = {"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"};
 
-function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate154.evaluated;
+const evaluated0 = validate155.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7816,17 +7954,17 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate154.errors = vErrors;
+validate155.errors = vErrors;
 return errors === 0;
 }
-validate154.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate155.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema68 = {"description":"Seconds the upload of the outputs may take; longer counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true};
 
-function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate156.evaluated;
+const evaluated0 = validate157.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7854,18 +7992,18 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate156.errors = vErrors;
+validate157.errors = vErrors;
 return errors === 0;
 }
-validate156.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate157.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema69 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/upload_action_result.json","title":"UploadActionResult","description":"Which results a worker stores, and where.","type":"object","properties":{"ac_store":{"description":"The action cache. Left out: the execution service stores cacheable results with exit code 0.","type":"string","x-names":"stores"},"upload_ac_results_strategy":{"description":"Which results go to the action cache; `success_only` are those with exit code 0 and no error.","type":"string","enum":["success_only","never","everything","failures_only"],"default":"success_only"},"historical_results_store":{"description":"The CAS in which complete responses are kept. Left out: the store of the worker.","type":"string","x-names":"stores"},"upload_historical_results_strategy":{"description":"Actions whose complete response is kept, as a blob `remexec.worker.v1.HistoricalExecuteResponse` with the digest of the action. `failures_only` means an exit code other than 0, or an error.","type":"string","enum":["success_only","never","everything","failures_only"],"default":"failures_only"},"success_message_template":{"description":"Message of a response with exit code 0. Placeholders: `{digest_function}`, `{action_digest_hash}`, `{action_digest_size}`, `{historical_results_hash}` and `{historical_results_size}`. The last two name the response that was kept; they are empty if none was.","type":"string","default":""},"failure_message_template":{"description":"Message of any other response, with the same placeholders.","type":"string","default":""}},"additionalProperties":false};
 
-function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate159(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/shared/upload_action_result.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate158.evaluated;
+const evaluated0 = validate159.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7994,17 +8132,17 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate158.errors = vErrors;
+validate159.errors = vErrors;
 return errors === 0;
 }
-validate158.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate159.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema70 = {"title":"WorkerProperty","description":"The source of a property's values, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Runs whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1};
 
-function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate161(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate160.evaluated;
+const evaluated0 = validate161.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8097,17 +8235,17 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate160.errors = vErrors;
+validate161.errors = vErrors;
 return errors === 0;
 }
-validate160.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate161.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema71 = {"description":"The source of a value: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1};
 
-function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate162.evaluated;
+const evaluated0 = validate163.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8195,17 +8333,17 @@ errors++;
 }
 }
 }
-validate162.errors = vErrors;
+validate163.errors = vErrors;
 return errors === 0;
 }
-validate162.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate163.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate153(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/worker/local.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate152.evaluated;
+const evaluated0 = validate153.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8413,8 +8551,8 @@ errors++;
 }
 }
 if(data.max_action_timeout !== undefined){
-if(!(validate154.call(this, data.max_action_timeout, {instancePath:instancePath+"/max_action_timeout",parentData:data,parentDataProperty:"max_action_timeout",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate154.errors);
+if(!(validate155.call(this, data.max_action_timeout, {instancePath:instancePath+"/max_action_timeout",parentData:data,parentDataProperty:"max_action_timeout",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate155.errors);
 errors = vErrors.length;
 }
 }
@@ -8443,8 +8581,8 @@ errors++;
 }
 }
 if(data.max_upload_timeout !== undefined){
-if(!(validate156.call(this, data.max_upload_timeout, {instancePath:instancePath+"/max_upload_timeout",parentData:data,parentDataProperty:"max_upload_timeout",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate156.errors);
+if(!(validate157.call(this, data.max_upload_timeout, {instancePath:instancePath+"/max_upload_timeout",parentData:data,parentDataProperty:"max_upload_timeout",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate157.errors);
 errors = vErrors.length;
 }
 }
@@ -8645,8 +8783,8 @@ errors++;
 }
 }
 if(data.upload_action_result !== undefined){
-if(!(validate158.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate158.errors);
+if(!(validate159.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate159.errors);
 errors = vErrors.length;
 }
 }
@@ -8667,8 +8805,8 @@ if(data.platform_properties !== undefined){
 let data22 = data.platform_properties;
 if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
 for(const key3 in data22){
-if(!(validate160.call(this, data22[key3], {instancePath:instancePath+"/platform_properties/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data22,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate160.errors);
+if(!(validate161.call(this, data22[key3], {instancePath:instancePath+"/platform_properties/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data22,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate161.errors);
 errors = vErrors.length;
 }
 }
@@ -8688,8 +8826,8 @@ if(data.additional_environment !== undefined){
 let data24 = data.additional_environment;
 if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
 for(const key4 in data24){
-if(!(validate162.call(this, data24[key4], {instancePath:instancePath+"/additional_environment/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data24,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate162.errors);
+if(!(validate163.call(this, data24[key4], {instancePath:instancePath+"/additional_environment/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data24,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate163.errors);
 errors = vErrors.length;
 }
 }
@@ -9192,18 +9330,18 @@ vErrors.push(err76);
 }
 errors++;
 }
-validate152.errors = vErrors;
+validate153.errors = vErrors;
 return errors === 0;
 }
-validate152.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate153.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema72 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/worker.json","title":"worker","x-becomes":"local","description":"Another way to write a local worker, with the address of the scheduler as plain text.","type":"object","properties":{"scheduler_endpoint":{"description":"`grpc://host:port` of the worker API, as `worker_api_endpoint.uri` of a local worker.","type":"string"},"name":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/name"},"max_action_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_action_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout"},"max_upload_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_upload_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout"},"max_cleanup_wait_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_wait_s"},"max_cleanup_backoff_ms":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_backoff_ms"},"max_inflight_tasks":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_inflight_tasks"},"timeout_handled_externally":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_handled_externally"},"termination_grace_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/termination_grace_s"},"timeout_message":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_message"},"entrypoint":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/entrypoint"},"experimental_precondition_script":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_precondition_script"},"cas_fast_slow_store":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/cas_fast_slow_store"},"upload_action_result":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/upload_action_result"},"work_directory":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/work_directory"},"platform_properties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/platform_properties"},"additional_environment":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/additional_environment"},"default_path":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/default_path"},"action_limits":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/action_limits"},"directory_cache":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/directory_cache"},"experimental_active_input_leases":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_active_input_leases"},"use_namespaces":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_namespaces"},"keep_network":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/keep_network"},"use_mount_namespace":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_mount_namespace"},"read_only_inputs":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/read_only_inputs"},"input_root_is_root":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/input_root_is_root"}},"additionalProperties":false,"required":["scheduler_endpoint","cas_fast_slow_store","work_directory"]};
 const schema73 = {"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true};
 
-function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate167(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate166.evaluated;
+const evaluated0 = validate167.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9220,16 +9358,16 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate166.errors = vErrors;
+validate167.errors = vErrors;
 return errors === 0;
 }
-validate166.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate167.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate168(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate169(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate168.evaluated;
+const evaluated0 = validate169.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9257,16 +9395,16 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate168.errors = vErrors;
+validate169.errors = vErrors;
 return errors === 0;
 }
-validate168.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate169.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate170(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate171(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate170.evaluated;
+const evaluated0 = validate171.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9294,16 +9432,16 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate170.errors = vErrors;
+validate171.errors = vErrors;
 return errors === 0;
 }
-validate170.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate171.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate172(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate173(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate172.evaluated;
+const evaluated0 = validate173.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9331,16 +9469,16 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate172.errors = vErrors;
+validate173.errors = vErrors;
 return errors === 0;
 }
-validate172.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate173.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate175(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate174.evaluated;
+const evaluated0 = validate175.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9368,17 +9506,17 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate174.errors = vErrors;
+validate175.errors = vErrors;
 return errors === 0;
 }
-validate174.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate175.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema78 = {"description":"Seconds to wait until an older directory of the same operation is removed.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"};
 
-function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate177(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate176.evaluated;
+const evaluated0 = validate177.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9406,17 +9544,17 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate176.errors = vErrors;
+validate177.errors = vErrors;
 return errors === 0;
 }
-validate176.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate177.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema79 = {"description":"Longest pause, in milliseconds, between two checks during that wait. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"};
 
-function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate179(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate178.evaluated;
+const evaluated0 = validate179.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9444,17 +9582,17 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate178.errors = vErrors;
+validate179.errors = vErrors;
 return errors === 0;
 }
-validate178.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate179.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema80 = {"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"};
 
-function validate180(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate181(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate180.evaluated;
+const evaluated0 = validate181.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9494,17 +9632,17 @@ vErrors.push(err2);
 errors++;
 }
 }
-validate180.errors = vErrors;
+validate181.errors = vErrors;
 return errors === 0;
 }
-validate180.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate181.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema81 = {"description":"Leave the timeout of an action to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false};
 
-function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate183(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate182.evaluated;
+const evaluated0 = validate183.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9532,17 +9670,17 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate182.errors = vErrors;
+validate183.errors = vErrors;
 return errors === 0;
 }
-validate182.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate183.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema82 = {"description":"Seconds from SIGTERM to SIGKILL for the processes of an action that is ended: at its timeout, when nobody waits for it any more, or when the worker stops. It ends sooner when all of them have ended, and its slot is held until then. At a stop the grace is part of `drain_s`, and a quarter of it at most. 0: SIGKILL at once. An action that exceeds one of `action_limits` is always killed at once.","type":["integer","string"],"x-value":"duration","minimum":0,"default":15};
 
-function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate184.evaluated;
+const evaluated0 = validate185.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9582,17 +9720,17 @@ vErrors.push(err2);
 errors++;
 }
 }
-validate184.errors = vErrors;
+validate185.errors = vErrors;
 return errors === 0;
 }
-validate184.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate185.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema83 = {"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"};
 
-function validate186(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate187(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate186.evaluated;
+const evaluated0 = validate187.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9609,17 +9747,17 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate186.errors = vErrors;
+validate187.errors = vErrors;
 return errors === 0;
 }
-validate186.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate187.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema84 = {"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""};
 
-function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate188.evaluated;
+const evaluated0 = validate189.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9636,17 +9774,17 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate188.errors = vErrors;
+validate189.errors = vErrors;
 return errors === 0;
 }
-validate188.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate189.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema85 = {"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"};
 
-function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate190.evaluated;
+const evaluated0 = validate191.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9663,17 +9801,17 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate190.errors = vErrors;
+validate191.errors = vErrors;
 return errors === 0;
 }
-validate190.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate191.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema86 = {"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, or a `dedup` whose `content_store` and `whole_store` are, because inputs are linked from there.","type":"string","x-names":"stores"};
 
-function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate192.evaluated;
+const evaluated0 = validate193.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9690,17 +9828,17 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate192.errors = vErrors;
+validate193.errors = vErrors;
 return errors === 0;
 }
-validate192.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate193.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate195(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/shared/upload_action_result.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate194.evaluated;
+const evaluated0 = validate195.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9829,17 +9967,17 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate194.errors = vErrors;
+validate195.errors = vErrors;
 return errors === 0;
 }
-validate194.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate195.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema88 = {"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true};
 
-function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate196.evaluated;
+const evaluated0 = validate197.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9856,17 +9994,17 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate196.errors = vErrors;
+validate197.errors = vErrors;
 return errors === 0;
 }
-validate196.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate197.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema89 = {"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}};
 
-function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate198.evaluated;
+const evaluated0 = validate199.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9875,8 +10013,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(validate160.call(this, data[key0], {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data,parentDataProperty:key0,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate160.errors);
+if(!(validate161.call(this, data[key0], {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data,parentDataProperty:key0,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate161.errors);
 errors = vErrors.length;
 }
 }
@@ -9891,17 +10029,17 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate198.errors = vErrors;
+validate199.errors = vErrors;
 return errors === 0;
 }
-validate198.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate199.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema90 = {"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}};
 
-function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate202(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate201.evaluated;
+const evaluated0 = validate202.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9910,8 +10048,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(validate162.call(this, data[key0], {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data,parentDataProperty:key0,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate162.errors);
+if(!(validate163.call(this, data[key0], {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data,parentDataProperty:key0,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate163.errors);
 errors = vErrors.length;
 }
 }
@@ -9926,17 +10064,17 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate201.errors = vErrors;
+validate202.errors = vErrors;
 return errors === 0;
 }
-validate201.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate202.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema91 = {"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
 
-function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate204.evaluated;
+const evaluated0 = validate205.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9953,17 +10091,17 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate204.errors = vErrors;
+validate205.errors = vErrors;
 return errors === 0;
 }
-validate204.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate205.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema92 = {"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; shared memory counts for each process; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}};
 
-function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate206.evaluated;
+const evaluated0 = validate207.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10102,17 +10240,17 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate206.errors = vErrors;
+validate207.errors = vErrors;
 return errors === 0;
 }
-validate206.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate207.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema93 = {"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false};
 
-function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate209(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate208.evaluated;
+const evaluated0 = validate209.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10300,17 +10438,17 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate208.errors = vErrors;
+validate209.errors = vErrors;
 return errors === 0;
 }
-validate208.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate209.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema94 = {"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true};
 
-function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate210.evaluated;
+const evaluated0 = validate211.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10338,17 +10476,17 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate210.errors = vErrors;
+validate211.errors = vErrors;
 return errors === 0;
 }
-validate210.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate211.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema95 = {"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false};
 
-function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate212.evaluated;
+const evaluated0 = validate213.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10376,17 +10514,17 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate212.errors = vErrors;
+validate213.errors = vErrors;
 return errors === 0;
 }
-validate212.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate213.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema96 = {"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false};
 
-function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate214.evaluated;
+const evaluated0 = validate215.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10414,17 +10552,17 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate214.errors = vErrors;
+validate215.errors = vErrors;
 return errors === 0;
 }
-validate214.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate215.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema97 = {"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false};
 
-function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate216.evaluated;
+const evaluated0 = validate217.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10452,17 +10590,17 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate216.errors = vErrors;
+validate217.errors = vErrors;
 return errors === 0;
 }
-validate216.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate217.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema98 = {"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true};
 
-function validate218(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate218.evaluated;
+const evaluated0 = validate219.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10490,17 +10628,17 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate218.errors = vErrors;
+validate219.errors = vErrors;
 return errors === 0;
 }
-validate218.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate219.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema99 = {"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false};
 
-function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate221(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate220.evaluated;
+const evaluated0 = validate221.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10528,17 +10666,17 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate220.errors = vErrors;
+validate221.errors = vErrors;
 return errors === 0;
 }
-validate220.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate221.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate165(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/worker/worker.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate165.evaluated;
+const evaluated0 = validate166.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10602,164 +10740,164 @@ errors++;
 }
 }
 if(data.name !== undefined){
-if(!(validate166.call(this, data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate166.errors);
+if(!(validate167.call(this, data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate167.errors);
 errors = vErrors.length;
 }
 }
 if(data.max_action_timeout_s !== undefined){
-if(!(validate168.call(this, data.max_action_timeout_s, {instancePath:instancePath+"/max_action_timeout_s",parentData:data,parentDataProperty:"max_action_timeout_s",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate168.errors);
+if(!(validate169.call(this, data.max_action_timeout_s, {instancePath:instancePath+"/max_action_timeout_s",parentData:data,parentDataProperty:"max_action_timeout_s",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate169.errors);
 errors = vErrors.length;
 }
 }
 if(data.max_action_timeout !== undefined){
-if(!(validate170.call(this, data.max_action_timeout, {instancePath:instancePath+"/max_action_timeout",parentData:data,parentDataProperty:"max_action_timeout",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate170.errors);
+if(!(validate171.call(this, data.max_action_timeout, {instancePath:instancePath+"/max_action_timeout",parentData:data,parentDataProperty:"max_action_timeout",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate171.errors);
 errors = vErrors.length;
 }
 }
 if(data.max_upload_timeout_s !== undefined){
-if(!(validate172.call(this, data.max_upload_timeout_s, {instancePath:instancePath+"/max_upload_timeout_s",parentData:data,parentDataProperty:"max_upload_timeout_s",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate172.errors);
+if(!(validate173.call(this, data.max_upload_timeout_s, {instancePath:instancePath+"/max_upload_timeout_s",parentData:data,parentDataProperty:"max_upload_timeout_s",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate173.errors);
 errors = vErrors.length;
 }
 }
 if(data.max_upload_timeout !== undefined){
-if(!(validate174.call(this, data.max_upload_timeout, {instancePath:instancePath+"/max_upload_timeout",parentData:data,parentDataProperty:"max_upload_timeout",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate174.errors);
+if(!(validate175.call(this, data.max_upload_timeout, {instancePath:instancePath+"/max_upload_timeout",parentData:data,parentDataProperty:"max_upload_timeout",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate175.errors);
 errors = vErrors.length;
 }
 }
 if(data.max_cleanup_wait_s !== undefined){
-if(!(validate176.call(this, data.max_cleanup_wait_s, {instancePath:instancePath+"/max_cleanup_wait_s",parentData:data,parentDataProperty:"max_cleanup_wait_s",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate176.errors);
+if(!(validate177.call(this, data.max_cleanup_wait_s, {instancePath:instancePath+"/max_cleanup_wait_s",parentData:data,parentDataProperty:"max_cleanup_wait_s",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate177.errors);
 errors = vErrors.length;
 }
 }
 if(data.max_cleanup_backoff_ms !== undefined){
-if(!(validate178.call(this, data.max_cleanup_backoff_ms, {instancePath:instancePath+"/max_cleanup_backoff_ms",parentData:data,parentDataProperty:"max_cleanup_backoff_ms",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate178.errors);
+if(!(validate179.call(this, data.max_cleanup_backoff_ms, {instancePath:instancePath+"/max_cleanup_backoff_ms",parentData:data,parentDataProperty:"max_cleanup_backoff_ms",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate179.errors);
 errors = vErrors.length;
 }
 }
 if(data.max_inflight_tasks !== undefined){
-if(!(validate180.call(this, data.max_inflight_tasks, {instancePath:instancePath+"/max_inflight_tasks",parentData:data,parentDataProperty:"max_inflight_tasks",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate180.errors);
+if(!(validate181.call(this, data.max_inflight_tasks, {instancePath:instancePath+"/max_inflight_tasks",parentData:data,parentDataProperty:"max_inflight_tasks",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate181.errors);
 errors = vErrors.length;
 }
 }
 if(data.timeout_handled_externally !== undefined){
-if(!(validate182.call(this, data.timeout_handled_externally, {instancePath:instancePath+"/timeout_handled_externally",parentData:data,parentDataProperty:"timeout_handled_externally",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate182.errors);
+if(!(validate183.call(this, data.timeout_handled_externally, {instancePath:instancePath+"/timeout_handled_externally",parentData:data,parentDataProperty:"timeout_handled_externally",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate183.errors);
 errors = vErrors.length;
 }
 }
 if(data.termination_grace_s !== undefined){
-if(!(validate184.call(this, data.termination_grace_s, {instancePath:instancePath+"/termination_grace_s",parentData:data,parentDataProperty:"termination_grace_s",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate184.errors);
+if(!(validate185.call(this, data.termination_grace_s, {instancePath:instancePath+"/termination_grace_s",parentData:data,parentDataProperty:"termination_grace_s",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate185.errors);
 errors = vErrors.length;
 }
 }
 if(data.timeout_message !== undefined){
-if(!(validate186.call(this, data.timeout_message, {instancePath:instancePath+"/timeout_message",parentData:data,parentDataProperty:"timeout_message",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate186.errors);
+if(!(validate187.call(this, data.timeout_message, {instancePath:instancePath+"/timeout_message",parentData:data,parentDataProperty:"timeout_message",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate187.errors);
 errors = vErrors.length;
 }
 }
 if(data.entrypoint !== undefined){
-if(!(validate188.call(this, data.entrypoint, {instancePath:instancePath+"/entrypoint",parentData:data,parentDataProperty:"entrypoint",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate188.errors);
+if(!(validate189.call(this, data.entrypoint, {instancePath:instancePath+"/entrypoint",parentData:data,parentDataProperty:"entrypoint",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate189.errors);
 errors = vErrors.length;
 }
 }
 if(data.experimental_precondition_script !== undefined){
-if(!(validate190.call(this, data.experimental_precondition_script, {instancePath:instancePath+"/experimental_precondition_script",parentData:data,parentDataProperty:"experimental_precondition_script",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate190.errors);
+if(!(validate191.call(this, data.experimental_precondition_script, {instancePath:instancePath+"/experimental_precondition_script",parentData:data,parentDataProperty:"experimental_precondition_script",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate191.errors);
 errors = vErrors.length;
 }
 }
 if(data.cas_fast_slow_store !== undefined){
-if(!(validate192.call(this, data.cas_fast_slow_store, {instancePath:instancePath+"/cas_fast_slow_store",parentData:data,parentDataProperty:"cas_fast_slow_store",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate192.errors);
+if(!(validate193.call(this, data.cas_fast_slow_store, {instancePath:instancePath+"/cas_fast_slow_store",parentData:data,parentDataProperty:"cas_fast_slow_store",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate193.errors);
 errors = vErrors.length;
 }
 }
 if(data.upload_action_result !== undefined){
-if(!(validate194.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate194.errors);
+if(!(validate195.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate195.errors);
 errors = vErrors.length;
 }
 }
 if(data.work_directory !== undefined){
-if(!(validate196.call(this, data.work_directory, {instancePath:instancePath+"/work_directory",parentData:data,parentDataProperty:"work_directory",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate196.errors);
+if(!(validate197.call(this, data.work_directory, {instancePath:instancePath+"/work_directory",parentData:data,parentDataProperty:"work_directory",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate197.errors);
 errors = vErrors.length;
 }
 }
 if(data.platform_properties !== undefined){
-if(!(validate198.call(this, data.platform_properties, {instancePath:instancePath+"/platform_properties",parentData:data,parentDataProperty:"platform_properties",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate198.errors);
+if(!(validate199.call(this, data.platform_properties, {instancePath:instancePath+"/platform_properties",parentData:data,parentDataProperty:"platform_properties",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate199.errors);
 errors = vErrors.length;
 }
 }
 if(data.additional_environment !== undefined){
-if(!(validate201.call(this, data.additional_environment, {instancePath:instancePath+"/additional_environment",parentData:data,parentDataProperty:"additional_environment",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate201.errors);
+if(!(validate202.call(this, data.additional_environment, {instancePath:instancePath+"/additional_environment",parentData:data,parentDataProperty:"additional_environment",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate202.errors);
 errors = vErrors.length;
 }
 }
 if(data.default_path !== undefined){
-if(!(validate204.call(this, data.default_path, {instancePath:instancePath+"/default_path",parentData:data,parentDataProperty:"default_path",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate204.errors);
+if(!(validate205.call(this, data.default_path, {instancePath:instancePath+"/default_path",parentData:data,parentDataProperty:"default_path",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate205.errors);
 errors = vErrors.length;
 }
 }
 if(data.action_limits !== undefined){
-if(!(validate206.call(this, data.action_limits, {instancePath:instancePath+"/action_limits",parentData:data,parentDataProperty:"action_limits",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate206.errors);
+if(!(validate207.call(this, data.action_limits, {instancePath:instancePath+"/action_limits",parentData:data,parentDataProperty:"action_limits",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate207.errors);
 errors = vErrors.length;
 }
 }
 if(data.directory_cache !== undefined){
-if(!(validate208.call(this, data.directory_cache, {instancePath:instancePath+"/directory_cache",parentData:data,parentDataProperty:"directory_cache",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate208.errors);
+if(!(validate209.call(this, data.directory_cache, {instancePath:instancePath+"/directory_cache",parentData:data,parentDataProperty:"directory_cache",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate209.errors);
 errors = vErrors.length;
 }
 }
 if(data.experimental_active_input_leases !== undefined){
-if(!(validate210.call(this, data.experimental_active_input_leases, {instancePath:instancePath+"/experimental_active_input_leases",parentData:data,parentDataProperty:"experimental_active_input_leases",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate210.errors);
+if(!(validate211.call(this, data.experimental_active_input_leases, {instancePath:instancePath+"/experimental_active_input_leases",parentData:data,parentDataProperty:"experimental_active_input_leases",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate211.errors);
 errors = vErrors.length;
 }
 }
 if(data.use_namespaces !== undefined){
-if(!(validate212.call(this, data.use_namespaces, {instancePath:instancePath+"/use_namespaces",parentData:data,parentDataProperty:"use_namespaces",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate212.errors);
+if(!(validate213.call(this, data.use_namespaces, {instancePath:instancePath+"/use_namespaces",parentData:data,parentDataProperty:"use_namespaces",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate213.errors);
 errors = vErrors.length;
 }
 }
 if(data.keep_network !== undefined){
-if(!(validate214.call(this, data.keep_network, {instancePath:instancePath+"/keep_network",parentData:data,parentDataProperty:"keep_network",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate214.errors);
+if(!(validate215.call(this, data.keep_network, {instancePath:instancePath+"/keep_network",parentData:data,parentDataProperty:"keep_network",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate215.errors);
 errors = vErrors.length;
 }
 }
 if(data.use_mount_namespace !== undefined){
-if(!(validate216.call(this, data.use_mount_namespace, {instancePath:instancePath+"/use_mount_namespace",parentData:data,parentDataProperty:"use_mount_namespace",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate216.errors);
+if(!(validate217.call(this, data.use_mount_namespace, {instancePath:instancePath+"/use_mount_namespace",parentData:data,parentDataProperty:"use_mount_namespace",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate217.errors);
 errors = vErrors.length;
 }
 }
 if(data.read_only_inputs !== undefined){
-if(!(validate218.call(this, data.read_only_inputs, {instancePath:instancePath+"/read_only_inputs",parentData:data,parentDataProperty:"read_only_inputs",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate218.errors);
+if(!(validate219.call(this, data.read_only_inputs, {instancePath:instancePath+"/read_only_inputs",parentData:data,parentDataProperty:"read_only_inputs",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate219.errors);
 errors = vErrors.length;
 }
 }
 if(data.input_root_is_root !== undefined){
-if(!(validate220.call(this, data.input_root_is_root, {instancePath:instancePath+"/input_root_is_root",parentData:data,parentDataProperty:"input_root_is_root",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate220.errors);
+if(!(validate221.call(this, data.input_root_is_root, {instancePath:instancePath+"/input_root_is_root",parentData:data,parentDataProperty:"input_root_is_root",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate221.errors);
 errors = vErrors.length;
 }
 }
@@ -10774,17 +10912,17 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate165.errors = vErrors;
+validate166.errors = vErrors;
 return errors === 0;
 }
-validate165.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate166.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/worker.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate151.evaluated;
+const evaluated0 = validate152.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10818,14 +10956,14 @@ errors++;
 }
 }
 if(data.local !== undefined){
-if(!(validate152.call(this, data.local, {instancePath:instancePath+"/local",parentData:data,parentDataProperty:"local",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate152.errors);
+if(!(validate153.call(this, data.local, {instancePath:instancePath+"/local",parentData:data,parentDataProperty:"local",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate153.errors);
 errors = vErrors.length;
 }
 }
 if(data.worker !== undefined){
-if(!(validate165.call(this, data.worker, {instancePath:instancePath+"/worker",parentData:data,parentDataProperty:"worker",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate165.errors);
+if(!(validate166.call(this, data.worker, {instancePath:instancePath+"/worker",parentData:data,parentDataProperty:"worker",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate166.errors);
 errors = vErrors.length;
 }
 }
@@ -10851,20 +10989,20 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate151.errors = vErrors;
+validate152.errors = vErrors;
 return errors === 0;
 }
-validate151.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate152.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema100 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its index in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"BaggageIdentity","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Reject calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
 const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name; without it the server listens on every address of the machine. Port 0 takes any free port. Or `unix:/path`: a socket of this machine, without TLS; a socket that nobody listens on is replaced.","type":"string","x-address":true},"unix_socket_mode":{"description":"Permissions of the socket of `unix:/path`: who may write to it may connect. It has the group of the process, or that of its folder if the folder has the setgid bit.","type":"string","pattern":"^0?[0-7]{3}$","x-expected":"three octal digits, such as 0660","default":"0660"},"transport":{"description":"The implementation of gRPC on this listener: `remexec`, which needs far less CPU, or the library `grpc-js`, as a fallback if the first has a fault. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"Compressions of responses, for clients that accept them. This costs about 20 ms of CPU per MiB. Blobs that a client reads compressed are not compressed again. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"Compressions accepted in requests; others are rejected with UNIMPLEMENTED. An empty list accepts none. `transport: \"grpc-js\"` always accepts gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Most connections at a time; 0 means no limit. A further one is closed at once, before any byte is read, and logged.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Most connections at a time from one address; 0 means no limit. Set it to 0, or higher, if many clients share an address, behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"request_timeout_s":{"description":"How long a request message may stay incomplete while the server waits for it: the only message of most calls, each message of an upload. After that the call ends with DEADLINE_EXCEEDED; an upload can be resumed. Over HTTP a body must bring 64 KiB in this time, and a client take 256 KiB of an answer. 0 means no limit. Needs `transport: \"remexec\"`.","type":["integer","string"],"x-value":"duration","minimum":0,"maximum":86400,"default":120},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md describes what they limit.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client before the server sends a PING; 0 never sends one.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may reset or break at once. A connection also gets 200 a second, and one for each answered stream. A connection that exceeds this is closed.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow automatically: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is accepted: 16,384 bytes, no other value. Larger frames save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Most calls at a time on a connection, including cancelled calls that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that may wait for the socket of a connection before the server stops producing responses for it.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which the server does not use.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Most bytes of request header fields, counted as in RFC 9113, 6.5.2; larger requests get 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS on the whole port: gRPC and HTTP pages. Changed files are read again within 5 seconds and apply to new connections; open ones stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, followed by its intermediate certificates.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file of authorities. If set, every client needs a certificate from one of them.","type":"string","x-path":true,"x-public":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid. Clients with a revoked certificate are rejected.","type":"string","x-path":true,"x-public":true},"client_certificates":{"description":"Accept clients without a certificate although `client_ca_file` is set. An invalid certificate is rejected either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The lowest accepted TLS version.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
 const pattern4 = new RegExp("^0?[0-7]{3}$", "u");
 const schema102 = {"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20};
 
-function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate228(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate227.evaluated;
+const evaluated0 = validate228.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10904,17 +11042,17 @@ vErrors.push(err2);
 errors++;
 }
 }
-validate227.errors = vErrors;
+validate228.errors = vErrors;
 return errors === 0;
 }
-validate227.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate228.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/listener.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate226.evaluated;
+const evaluated0 = validate227.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11588,8 +11726,8 @@ errors++;
 }
 }
 if(data11.experimental_http2_keep_alive_timeout !== undefined){
-if(!(validate227.call(this, data11.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data11,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate227.errors);
+if(!(validate228.call(this, data11.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data11,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate228.errors);
 errors = vErrors.length;
 }
 }
@@ -11913,19 +12051,19 @@ vErrors.push(err82);
 }
 errors++;
 }
-validate226.errors = vErrors;
+validate227.errors = vErrors;
 return errors === 0;
 }
-validate226.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate227.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema103 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-also-called":["remote_asset_push"]},"http_cache":{"description":"Caches of build tools over HTTP. An array of entries with `path`, or an object by path.","type":["array","object"],"x-key":"path","items":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"}},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"build_events":{"$ref":"https://remexec.invalid/schema/service/build_events.json"},"pages":{"$ref":"https://remexec.invalid/schema/service/pages.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"metrics":{"$ref":"https://remexec.invalid/schema/service/metrics.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
 const schema104 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Serve SplitBlob and SpliceBlob, and announce how blobs are cut. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).","type":"object","properties":{"index_store":{"description":"The store of the chunk lists, so that a blob is split once; the chunks themselves go to `cas_store`. It may be any store, also `cas_store`: no client can name the keys of lists. Without it each SplitBlob splits the blob again. The same holds if `cas_store` is a `grpc` store.","type":"string","x-names":"stores"},"chunking_function":{"description":"How blobs are cut: `fast_cdc_2020`, which all clients have that chunk at all, or `rep_max_cdc`, whose chunks differ less in size and which Bazel has from 9.3 on. Cutting by it costs about three times the CPU. A change does not invalidate what is stored, but chunks cut the other way are not shared.","type":"string","enum":["fast_cdc_2020","rep_max_cdc"],"default":"fast_cdc_2020"},"avg_chunk_size_bytes":{"description":"Target chunk size of `fast_cdc_2020`, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much. Blobs of up to four times this size should not be chunked.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"min_chunk_size_bytes":{"description":"Smallest chunk of `rep_max_cdc`, from 1 KiB to 1 MiB. Chunks have less than twice that.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true},"horizon_size_bytes":{"description":"How far `rep_max_cdc` looks for the best end of a chunk, at most 16 MiB. Default: eight times `min_chunk_size_bytes`.","type":["integer","string"],"x-value":"size","minimum":0,"maximum":16777216},"max_chunk_count":{"description":"Most chunks of a blob. A blob that would have more is neither split nor spliced.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
 
-function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate232(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/cas.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate231.evaluated;
+const evaluated0 = validate232.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12185,18 +12323,18 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate231.errors = vErrors;
+validate232.errors = vErrors;
 return errors === 0;
 }
-validate231.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate232.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema105 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/ac.json","title":"ac","description":"The action cache of one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"ac_store":{"description":"The store of its results; not the store of its blobs.","type":"string","x-names":"stores"},"read_only":{"description":"Reject UpdateActionResult from clients. Results of executions are still stored.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["ac_store"]};
 
-function validate234(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/ac.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate234.evaluated;
+const evaluated0 = validate235.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12287,18 +12425,18 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate234.errors = vErrors;
+validate235.errors = vErrors;
 return errors === 0;
 }
-validate234.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate235.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema106 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/capabilities.json","title":"capabilities","description":"The answer of GetCapabilities for one instance. Every instance named by another service has it without configuration.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"remote_execution":{"title":"RemoteExecution","description":"Announce remote execution. Left out: announced when the instance has `execution`.","type":"object","properties":{"scheduler":{"description":"The scheduler whose platform properties are announced.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"required":["scheduler"]},"remote_cache_compression":{"description":"Announce the compressors clients may use for transfers.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`"}},"additionalProperties":false,"x-lenient":"array"};
 
-function validate237(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/capabilities.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate237.evaluated;
+const evaluated0 = validate238.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12416,18 +12554,18 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate237.errors = vErrors;
+validate238.errors = vErrors;
 return errors === 0;
 }
-validate237.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate238.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema107 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/execution.json","title":"execution","description":"Remote execution for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its actions and inputs.","type":"string","x-names":"stores"},"scheduler":{"description":"The scheduler that runs its actions.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store","scheduler"]};
 
-function validate240(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate241(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/execution.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate240.evaluated;
+const evaluated0 = validate241.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12517,18 +12655,18 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate240.errors = vErrors;
+validate241.errors = vErrors;
 return errors === 0;
 }
-validate240.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate241.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema108 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/bytestream.json","title":"bytestream","description":"Reads and writes of single blobs for one instance. An instance with `cas` has it without configuration.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"max_bytes_per_stream":{"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"},"persist_stream_on_disconnect_timeout_s":{"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"persist_stream_on_disconnect_timeout":{"description":"Older spelling of `persist_stream_on_disconnect_timeout_s`.","deprecated":true,"x-alias-of":"persist_stream_on_disconnect_timeout_s","$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
 const schema109 = {"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true};
 
-function validate244(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate245(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate244.evaluated;
+const evaluated0 = validate245.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12556,17 +12694,17 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate244.errors = vErrors;
+validate245.errors = vErrors;
 return errors === 0;
 }
-validate244.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate245.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate243(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate244(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/bytestream.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate243.evaluated;
+const evaluated0 = validate244.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12683,8 +12821,8 @@ errors++;
 }
 }
 if(data.persist_stream_on_disconnect_timeout !== undefined){
-if(!(validate244.call(this, data.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/persist_stream_on_disconnect_timeout",parentData:data,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate244.errors);
+if(!(validate245.call(this, data.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/persist_stream_on_disconnect_timeout",parentData:data,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate245.errors);
 errors = vErrors.length;
 }
 }
@@ -12699,17 +12837,17 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate243.errors = vErrors;
+validate244.errors = vErrors;
 return errors === 0;
 }
-validate243.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate244.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema110 = {"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"};
 
-function validate248(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate249(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate248.evaluated;
+const evaluated0 = validate249.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12749,16 +12887,16 @@ vErrors.push(err2);
 errors++;
 }
 }
-validate248.errors = vErrors;
+validate249.errors = vErrors;
 return errors === 0;
 }
-validate248.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate249.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate250(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate251(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate250.evaluated;
+const evaluated0 = validate251.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12786,16 +12924,16 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate250.errors = vErrors;
+validate251.errors = vErrors;
 return errors === 0;
 }
-validate250.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate251.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate252(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate253(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate252.evaluated;
+const evaluated0 = validate253.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12823,18 +12961,18 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate252.errors = vErrors;
+validate253.errors = vErrors;
 return errors === 0;
 }
-validate252.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate253.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema113 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/fetch.json","title":"fetch","description":"Remote Asset Fetch for one instance: content by URI, for Bazel's `--experimental_remote_downloader`, BuildStream and Please.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"fetch_store":{"description":"Where it is noted which digest an asset has, under keys that no client can name. The content itself is in the CAS of the instance. It may be the store of its blobs or of its results, and the `push_store` of the instance. Over a `grpc` store it needs type `ac` with `record_secret`.","type":"string","x-names":"stores"},"download":{"title":"Download","description":"Download assets that nobody has pushed. Without it, Fetch only knows what was pushed. The instance needs a `cas` on the same server.","type":"object","properties":{"allow":{"description":"Hosts to download from: `example.com`, `*.example.com` for every name below it, or `*` for all.","type":"array","minItems":1,"items":{"type":"string"}},"deny":{"description":"Hosts never to download from, in the same form. Takes precedence over `allow`.","type":"array","items":{"type":"string"},"default":[]},"allow_addresses":{"description":"Addresses and networks to connect to besides public ones: `10.1.2.3`, `10.0.0.0/8`. Without it, hosts whose addresses are private, link-local or of this machine are refused, after each redirect again, because a client could otherwise use the server to reach services that trust it.","type":"array","items":{"type":"string"},"default":[]},"ports":{"description":"Ports to connect to.","type":"array","minItems":1,"items":{"type":["integer","string"],"x-value":"count","minimum":1,"maximum":65535},"default":[80,443]},"max_size":{"description":"The largest download.","type":["integer","string"],"x-value":"size","minimum":1,"default":4294967296},"timeout_s":{"description":"The longest download. A client may ask for less.","type":["integer","string"],"x-value":"duration","minimum":1,"default":600},"idle_timeout_s":{"description":"How long an origin may be silent.","type":["integer","string"],"x-value":"duration","minimum":1,"default":30},"max_redirects":{"description":"Most redirects of one download.","type":["integer","string"],"x-value":"count","minimum":0,"default":10},"max_concurrent":{"description":"Downloads of the instance at a time; more wait. A client (an identity, or an address) has as many of them as are free beside: alone at most half, so that slow origins of one do not stop the downloads of others. A download that no client waits for any more goes on until another waits for a turn.","type":["integer","string"],"x-value":"count","minimum":1,"default":16},"without_checksum":{"description":"What to do for a client that names no checksum (`checksum.sri`). `revalidate`: ask the origin each time, and download what has changed. `reuse`: answer with what was downloaded before, as long as the client accepts its age: faster, and wrong once the origin changes the content. `refuse`: download nothing without a checksum.","enum":["revalidate","reuse","refuse"],"default":"revalidate"},"proxy":{"description":"URL of an HTTP proxy for all downloads: `http://proxy:3128`. The proxy then resolves the names of hosts, so it has to keep clients away from private addresses. Left out: the proxy of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, if there is one; names that this machine can look up are then checked here too.","type":"string"}},"required":["allow"],"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["fetch_store"]};
 
-function validate254(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate255(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/fetch.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate254.evaluated;
+const evaluated0 = validate255.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13313,18 +13451,18 @@ vErrors.push(err37);
 }
 errors++;
 }
-validate254.errors = vErrors;
+validate255.errors = vErrors;
 return errors === 0;
 }
-validate254.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate255.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema114 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/push.json","title":"push","description":"Remote Asset Push for one instance: clients state which content belongs to a URI, and `fetch` of the instance finds it. With `security`, a caller needs the permission `push`.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"push_store":{"description":"Where it is noted which digest an asset has; as a rule the `fetch_store` of the instance, with the same conditions.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse pushes.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["push_store"]};
 
-function validate257(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate258(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/push.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate257.evaluated;
+const evaluated0 = validate258.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13415,19 +13553,19 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate257.errors = vErrors;
+validate258.errors = vErrors;
 return errors === 0;
 }
-validate257.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate258.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema115 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/http_cache.json","title":"http_cache","description":"A cache of a build tool over HTTP, on the port of the server. Its entries are in the action cache of an instance, under keys that no client can name, and its files are blobs in the CAS of that instance, so they are evicted, isolated, replicated and counted like those. Entries of different paths never meet.","type":"object","properties":{"path":{"description":"Where it begins: the key of the object form; starts with a slash. The address for the tool is the address of the server with this path. Another path is another, empty cache.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"kind":{"description":"The tool. `bazel`: Bazel's HTTP cache with the additions of bazel-remote, and moon; results and blobs are those of gRPC, so `path` is not part of their names. `ccache`: all its layouts, versions 4.4 and later. `gradle`: HttpBuildCache. `turborepo`: the path is TURBO_API. `nx`: the path is NX_SELF_HOSTED_REMOTE_CACHE_SERVER. `webdav`: sccache. `go`: HTTP helpers of GOCACHEPROG. `maven`: the build cache extension. `opaque`: any tool that puts and gets files under names: Please, Metro, Rush.","type":"string","enum":["bazel","ccache","gradle","turborepo","nx","webdav","go","maven","opaque"]},"instance_name":{"description":"The instance that has its entries. The server must have `cas` for it.","type":"string","default":"","x-instance":true},"overlay_instance_name":{"description":"A shorthand of `security.scopes` for this cache: callers that may write to this instance and not to `instance_name` are in a scope of its name. They read their own entries first, then those of `instance_name`, and callers that may write to `instance_name` never read theirs (CVE-2025-36852). Needs `security`.","type":"string","x-instance":true},"max_size":{"description":"The largest file. A larger one is refused with 413, before its content is read if its length is known; Nx gets 409, because it ends with an error after 413. Left out: as large as the store and `max_blob_size` of the instance allow.","type":["integer","string"],"x-value":"size","minimum":1},"overwrite":{"description":"Which upload of a key stays: the last, or the first. With `first` a later upload is accepted and dropped; Nx gets 409, as its specification says.","type":"string","enum":["last","first"],"default":"last"},"read_only":{"description":"Refuse all uploads.","type":["boolean","string"],"x-value":"bool","default":false},"on_fault":{"description":"What a download gets if a store fails: the `error`, or a `miss`. Nx ends with an error after any other answer than a hit or a miss, and sccache does not start.","type":"string","enum":["error","miss"],"default":"miss"}},"additionalProperties":false,"required":["kind"]};
 const pattern5 = new RegExp("^/[A-Za-z0-9._~/-]*$", "u");
 
-function validate260(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate261(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/http_cache.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate260.evaluated;
+const evaluated0 = validate261.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13648,18 +13786,18 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate260.errors = vErrors;
+validate261.errors = vErrors;
 return errors === 0;
 }
-validate260.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate261.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema116 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/worker_api.json","title":"worker_api","description":"Where workers connect.","type":"object","properties":{"scheduler":{"description":"The scheduler they work for.","type":"string","x-names":"schedulers"},"disable_kill_revoked_operations":{"description":"Do not stop actions whose operation was reassigned.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"an action taken away from a worker is always stopped"},"kill_revoked_operations_interval_s":{"description":"Seconds between checks for such actions.","type":["integer","string"],"x-value":"duration","x-ignored":"the scheduler tells a worker at once"}},"additionalProperties":false,"required":["scheduler"]};
 
-function validate263(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate264(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/worker_api.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate263.evaluated;
+const evaluated0 = validate264.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13761,18 +13899,18 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate263.errors = vErrors;
+validate264.errors = vErrors;
 return errors === 0;
 }
-validate263.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate264.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema117 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/experimental_bep.json","title":"experimental_bep","description":"Takes build events as `build_events` does, with settings from a store: the folder is that of its `filesystem` store with `-build-events` behind its name, and the limits are those of its `eviction_policy`. The store itself receives nothing. Use `build_events` for new configurations.","type":"object","properties":{"store":{"description":"A store that is or contains a `filesystem` store.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"],"x-lenient":"always"};
 
-function validate265(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate266(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/experimental_bep.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate265.evaluated;
+const evaluated0 = validate266.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13826,18 +13964,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate265.errors = vErrors;
+validate266.errors = vErrors;
 return errors === 0;
 }
-validate265.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate266.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema118 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/build_events.json","title":"build_events","description":"Takes build events (`--bes_backend` of Bazel) and keeps them: one compressed log for each invocation, in a folder of its own. An event is acknowledged once it is on disk. The project of a request (`--bes_instance_name`) is the instance; with `security` a caller needs `write_cas`, `write_ac` or `execute` there. Several servers of one configuration may offer it with the same settings; they share the folder. docs/builds.md shows how to use it.","type":"object","properties":{"path":{"description":"Folder of the logs. No store and no work directory may share it.","type":"string","x-path":true},"max_bytes":{"description":"Most bytes of all logs. Beyond it the oldest invocations of the caller that has most are removed; those whose events still come in are kept.","type":["integer","string"],"x-value":"size","default":10737418240,"x-zero-is-default":true},"max_age_s":{"description":"Invocations whose last event is older are removed; 0 keeps them until another bound is reached.","type":["integer","string"],"x-value":"duration","minimum":0,"default":2592000},"max_invocations":{"description":"Most invocations to keep; beyond it the oldest of the caller that has most are removed. The server holds about 2 KiB of memory for each.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":200000,"default":20000},"max_invocation_bytes":{"description":"Most bytes of events of one invocation, before compression. Further events are acknowledged, only their numbers and the end of the stream are kept, and the page of the invocation says how many were left out.","type":["integer","string"],"x-value":"size","default":2147483648,"x-zero-is-default":true},"max_silence_s":{"description":"A stream that brings no event for so long is ended, and the client may open it again. A build that never comes back is shown as incomplete.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":604800,"default":10800}},"additionalProperties":false,"required":["path"]};
 
-function validate267(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate268(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/build_events.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate267.evaluated;
+const evaluated0 = validate268.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14067,20 +14205,20 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate267.errors = vErrors;
+validate268.errors = vErrors;
 return errors === 0;
 }
-validate267.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate268.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/pages.json","title":"pages","description":"Pages for people: builds, their logs, tests and cache hits, actions, and the state of the server. They show builds of all servers of the configuration. Without `security` everybody who reaches the port sees them; with it a reader needs `read_ac` in the instance of a build, and logs in by a form, by the header authorization, by a client certificate or by the header of a proxy. docs/builds.md shows how to use them.","type":"object","properties":{"path":{"description":"Where they begin; starts with a slash. Other services of the port keep their paths.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"address":{"description":"The address by which people reach the pages, without `path`, for example `https://builds.example.com`. Links in messages to clients begin with it; without it there are none. With `https` the session of a reader is only sent over TLS.","type":"string","pattern":"^https?://[^/?# ]+$","x-expected":"http:// or https://, a host, and nothing behind it"},"commit_url":{"description":"Where the commit of a build leads, for example `https://github.com/acme/shop/commit/{commit}`. `{commit}`, `{branch}` and `{pull_request}` are what the build says (workspace status or `--build_metadata`), percent-encoded. Without it commits are text.","type":"string","pattern":"^https?://[^ ]+$","x-expected":"http:// or https://, and {commit} in it"},"pull_request_url":{"description":"The same for the pull request of a build, which it names by `PULL_REQUEST`, `PR_NUMBER`, `CHANGE_ID` or `CI_MERGE_REQUEST_IID`: for example `https://github.com/acme/shop/pull/{pull_request}`.","type":"string","pattern":"^https?://[^ ]+$","x-expected":"http:// or https://, and {pull_request} in it"},"session_s":{"description":"How long a reader who logged in by the form stays so. Sessions also end with the process.","type":["integer","string"],"x-value":"duration","minimum":60,"maximum":2592000,"default":43200}},"additionalProperties":false};
 const pattern7 = new RegExp("^https?://[^/?# ]+$", "u");
 const pattern8 = new RegExp("^https?://[^ ]+$", "u");
 
-function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate270(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/pages.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate269.evaluated;
+const evaluated0 = validate270.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14257,19 +14395,19 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate269.errors = vErrors;
+validate270.errors = vErrors;
 return errors === 0;
 }
-validate269.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate270.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP. `GET path` shows them, `GET path/status` and `GET path/builds?limit=50` the process and its builds: `remexec status`, `queue`, `drain`, `builds` and `rm` use this service. `GET path/blobs?kind=blobs` lists what the stores keep (`remexec ls`). `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker. `DELETE path/operation?name=NAME` cancels an operation, `DELETE path/result?action=HASH-SIZE` (or `target`, or `build`) deletes results from the action cache. `PUT path/profile?seconds=10` gives a CPU profile, `PUT path/heap` a heap snapshot. Every caller may use it unless `security` limits `administer`: put it on a separate server, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true}},"additionalProperties":false};
 const pattern10 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
 
-function validate271(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate272(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate271.evaluated;
+const evaluated0 = validate272.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14325,18 +14463,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate271.errors = vErrors;
+validate272.errors = vErrors;
 return errors === 0;
 }
-validate271.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate272.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema121 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/metrics.json","title":"metrics","description":"A page of metrics for Prometheus, in its text form. Without this service there is none, and metrics are only sent by OTLP. With `security` it needs the permission `administer`.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/metrics","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"anonymous":{"description":"Everybody who reaches the port may read the page, also with `security`. It names stores and workers and tells how much they are used.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false};
 
-function validate273(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate274(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/metrics.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate273.evaluated;
+const evaluated0 = validate274.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14416,18 +14554,18 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate273.errors = vErrors;
+validate274.errors = vErrors;
 return errors === 0;
 }
-validate273.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate274.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema122 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
 
-function validate275(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate276(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/health.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate275.evaluated;
+const evaluated0 = validate276.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14519,17 +14657,17 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate275.errors = vErrors;
+validate276.errors = vErrors;
 return errors === 0;
 }
-validate275.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate276.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate230(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/services.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate230.evaluated;
+const evaluated0 = validate231.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14564,16 +14702,16 @@ errors++;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate231.call(this, data0[i0], {instancePath:instancePath+"/cas/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate231.errors);
+if(!(validate232.call(this, data0[i0], {instancePath:instancePath+"/cas/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate232.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
-if(!(validate231.call(this, data0[key1], {instancePath:instancePath+"/cas/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate231.errors);
+if(!(validate232.call(this, data0[key1], {instancePath:instancePath+"/cas/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate232.errors);
 errors = vErrors.length;
 }
 }
@@ -14594,16 +14732,16 @@ errors++;
 if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate234.call(this, data3[i1], {instancePath:instancePath+"/ac/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate234.errors);
+if(!(validate235.call(this, data3[i1], {instancePath:instancePath+"/ac/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate235.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 for(const key2 in data3){
-if(!(validate234.call(this, data3[key2], {instancePath:instancePath+"/ac/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate234.errors);
+if(!(validate235.call(this, data3[key2], {instancePath:instancePath+"/ac/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate235.errors);
 errors = vErrors.length;
 }
 }
@@ -14624,16 +14762,16 @@ errors++;
 if(Array.isArray(data6)){
 const len2 = data6.length;
 for(let i2=0; i2<len2; i2++){
-if(!(validate237.call(this, data6[i2], {instancePath:instancePath+"/capabilities/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate237.errors);
+if(!(validate238.call(this, data6[i2], {instancePath:instancePath+"/capabilities/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate238.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 for(const key3 in data6){
-if(!(validate237.call(this, data6[key3], {instancePath:instancePath+"/capabilities/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate237.errors);
+if(!(validate238.call(this, data6[key3], {instancePath:instancePath+"/capabilities/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate238.errors);
 errors = vErrors.length;
 }
 }
@@ -14654,16 +14792,16 @@ errors++;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate240.call(this, data9[i3], {instancePath:instancePath+"/execution/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate240.errors);
+if(!(validate241.call(this, data9[i3], {instancePath:instancePath+"/execution/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate241.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key4 in data9){
-if(!(validate240.call(this, data9[key4], {instancePath:instancePath+"/execution/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate240.errors);
+if(!(validate241.call(this, data9[key4], {instancePath:instancePath+"/execution/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate241.errors);
 errors = vErrors.length;
 }
 }
@@ -14684,8 +14822,8 @@ errors++;
 if(Array.isArray(data12)){
 const len4 = data12.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate243.call(this, data12[i4], {instancePath:instancePath+"/bytestream/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate243.errors);
+if(!(validate244.call(this, data12[i4], {instancePath:instancePath+"/bytestream/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate244.errors);
 errors = vErrors.length;
 }
 }
@@ -14693,8 +14831,8 @@ errors = vErrors.length;
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 for(const key5 in data12){
 if(!(((((key5 === "cas_stores") || (key5 === "max_bytes_per_stream")) || (key5 === "persist_stream_on_disconnect_timeout_s")) || (key5 === "persist_stream_on_disconnect_timeout")) || (key5 === "max_decoding_message_size"))){
-if(!(validate243.call(this, data12[key5], {instancePath:instancePath+"/bytestream/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate243.errors);
+if(!(validate244.call(this, data12[key5], {instancePath:instancePath+"/bytestream/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate244.errors);
 errors = vErrors.length;
 }
 }
@@ -14728,20 +14866,20 @@ errors++;
 }
 }
 if(data12.max_bytes_per_stream !== undefined){
-if(!(validate248.call(this, data12.max_bytes_per_stream, {instancePath:instancePath+"/bytestream/max_bytes_per_stream",parentData:data12,parentDataProperty:"max_bytes_per_stream",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate248.errors);
+if(!(validate249.call(this, data12.max_bytes_per_stream, {instancePath:instancePath+"/bytestream/max_bytes_per_stream",parentData:data12,parentDataProperty:"max_bytes_per_stream",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate249.errors);
 errors = vErrors.length;
 }
 }
 if(data12.persist_stream_on_disconnect_timeout_s !== undefined){
-if(!(validate250.call(this, data12.persist_stream_on_disconnect_timeout_s, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout_s",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout_s",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate250.errors);
+if(!(validate251.call(this, data12.persist_stream_on_disconnect_timeout_s, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout_s",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout_s",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate251.errors);
 errors = vErrors.length;
 }
 }
 if(data12.persist_stream_on_disconnect_timeout !== undefined){
-if(!(validate252.call(this, data12.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate252.errors);
+if(!(validate253.call(this, data12.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate253.errors);
 errors = vErrors.length;
 }
 }
@@ -14762,16 +14900,16 @@ errors++;
 if(Array.isArray(data20)){
 const len5 = data20.length;
 for(let i5=0; i5<len5; i5++){
-if(!(validate254.call(this, data20[i5], {instancePath:instancePath+"/fetch/" + i5,parentData:data20,parentDataProperty:i5,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate254.errors);
+if(!(validate255.call(this, data20[i5], {instancePath:instancePath+"/fetch/" + i5,parentData:data20,parentDataProperty:i5,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate255.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
 for(const key7 in data20){
-if(!(validate254.call(this, data20[key7], {instancePath:instancePath+"/fetch/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data20,parentDataProperty:key7,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate254.errors);
+if(!(validate255.call(this, data20[key7], {instancePath:instancePath+"/fetch/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data20,parentDataProperty:key7,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate255.errors);
 errors = vErrors.length;
 }
 }
@@ -14792,16 +14930,16 @@ errors++;
 if(Array.isArray(data23)){
 const len6 = data23.length;
 for(let i6=0; i6<len6; i6++){
-if(!(validate257.call(this, data23[i6], {instancePath:instancePath+"/push/" + i6,parentData:data23,parentDataProperty:i6,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate257.errors);
+if(!(validate258.call(this, data23[i6], {instancePath:instancePath+"/push/" + i6,parentData:data23,parentDataProperty:i6,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate258.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 for(const key8 in data23){
-if(!(validate257.call(this, data23[key8], {instancePath:instancePath+"/push/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key8,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate257.errors);
+if(!(validate258.call(this, data23[key8], {instancePath:instancePath+"/push/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key8,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate258.errors);
 errors = vErrors.length;
 }
 }
@@ -14822,66 +14960,66 @@ errors++;
 if(Array.isArray(data26)){
 const len7 = data26.length;
 for(let i7=0; i7<len7; i7++){
-if(!(validate260.call(this, data26[i7], {instancePath:instancePath+"/http_cache/" + i7,parentData:data26,parentDataProperty:i7,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate260.errors);
+if(!(validate261.call(this, data26[i7], {instancePath:instancePath+"/http_cache/" + i7,parentData:data26,parentDataProperty:i7,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate261.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
 for(const key9 in data26){
-if(!(validate260.call(this, data26[key9], {instancePath:instancePath+"/http_cache/" + key9.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data26,parentDataProperty:key9,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate260.errors);
+if(!(validate261.call(this, data26[key9], {instancePath:instancePath+"/http_cache/" + key9.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data26,parentDataProperty:key9,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate261.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 if(data.worker_api !== undefined){
-if(!(validate263.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate263.errors);
+if(!(validate264.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate264.errors);
 errors = vErrors.length;
 }
 }
 if(data.experimental_bep !== undefined){
-if(!(validate265.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate265.errors);
+if(!(validate266.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate266.errors);
 errors = vErrors.length;
 }
 }
 if(data.build_events !== undefined){
-if(!(validate267.call(this, data.build_events, {instancePath:instancePath+"/build_events",parentData:data,parentDataProperty:"build_events",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate267.errors);
+if(!(validate268.call(this, data.build_events, {instancePath:instancePath+"/build_events",parentData:data,parentDataProperty:"build_events",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate268.errors);
 errors = vErrors.length;
 }
 }
 if(data.pages !== undefined){
-if(!(validate269.call(this, data.pages, {instancePath:instancePath+"/pages",parentData:data,parentDataProperty:"pages",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate269.errors);
+if(!(validate270.call(this, data.pages, {instancePath:instancePath+"/pages",parentData:data,parentDataProperty:"pages",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate270.errors);
 errors = vErrors.length;
 }
 }
 if(data.admin !== undefined){
-if(!(validate271.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate271.errors);
+if(!(validate272.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate272.errors);
 errors = vErrors.length;
 }
 }
 if(data.metrics !== undefined){
-if(!(validate273.call(this, data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate273.errors);
+if(!(validate274.call(this, data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate274.errors);
 errors = vErrors.length;
 }
 }
 if(data.health !== undefined){
-if(!(validate275.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate275.errors);
+if(!(validate276.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate276.errors);
 errors = vErrors.length;
 }
 }
 if(data.health_status !== undefined){
-if(!(validate275.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate275.errors);
+if(!(validate276.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate276.errors);
 errors = vErrors.length;
 }
 }
@@ -14896,17 +15034,17 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate230.errors = vErrors;
+validate231.errors = vErrors;
 return errors === 0;
 }
-validate230.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate231.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/server.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate225.evaluated;
+const evaluated0 = validate226.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14985,8 +15123,8 @@ errors++;
 }
 }
 if(data1.http !== undefined){
-if(!(validate226.call(this, data1.http, {instancePath:instancePath+"/listener/http",parentData:data1,parentDataProperty:"http",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate226.errors);
+if(!(validate227.call(this, data1.http, {instancePath:instancePath+"/listener/http",parentData:data1,parentDataProperty:"http",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate227.errors);
 errors = vErrors.length;
 }
 }
@@ -15003,8 +15141,8 @@ errors++;
 }
 }
 if(data.services !== undefined){
-if(!(validate230.call(this, data.services, {instancePath:instancePath+"/services",parentData:data,parentDataProperty:"services",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate230.errors);
+if(!(validate231.call(this, data.services, {instancePath:instancePath+"/services",parentData:data,parentDataProperty:"services",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate231.errors);
 errors = vErrors.length;
 }
 }
@@ -15070,18 +15208,18 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate225.errors = vErrors;
+validate226.errors = vErrors;
 return errors === 0;
 }
-validate225.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate226.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema123 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"Settings of one instance, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Separate its blobs and results from those of other instances that use the same stores. An instance then finds only its own content, whatever digest is asked for, and content uploaded by several instances is stored once for each. Every instance that uses these stores must be isolated. Left out: a caller that knows the digest of a blob can read the blob.","type":["boolean","string"],"x-value":"bool","default":false},"parent":{"description":"An instance whose results and entries are read where this one has none, and which this one never changes: an instance for each branch, as `pr-17` with the parent `main`. Both need the same `cas_store`, and neither is isolated.","type":"string","x-instance":true},"max_stored_bytes":{"description":"Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.","type":["integer","string"],"x-value":"size","minimum":1},"retention":{"description":"Keep what this instance uploads, reads or finds for at least this long, if its stores promise less (`retention` of `memory` and `filesystem`, `key_ttl_s` of `redis_store`). Take it for builds that take longer than the others', such as releases; not for every instance, because then the store itself should promise more. Left out: what the stores promise.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":31536000},"max_blob_size":{"description":"The largest blob that a client may upload to this instance. A larger one is rejected with INVALID_ARGUMENT before its content is read; GetCapabilities announces the limit (max_cas_blob_size_bytes). Take it if single outputs, such as disk images, push everything else out of a small cache: clients then keep such outputs to themselves. Outputs of actions on workers are not limited by it. Left out: a blob may be as large as its store allows.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
 
-function validate281(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate282(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/instance.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate281.evaluated;
+const evaluated0 = validate282.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15280,18 +15418,18 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate281.errors = vErrors;
+validate282.errors = vErrors;
 return errors === 0;
 }
-validate281.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate282.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema124 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node raises its limit at start to the hard limit, which ulimit -Hn or the service unit (LimitNOFILE) sets"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5","GITSHA1"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5","GITSHA1"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Lowest level that is logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Fraction of calls, and of ended actions, that are logged at level info; each line states the fraction. 0.01 logs one in a hundred, chosen at random. At level debug all of them are logged. An action that failed for another reason than its command is always logged. A call that the server failed is logged at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_instance_names":{"description":"Count calls, completed executions and the work of stores per instance, by the label `instance_name` of `svc_rpc_duration`, `svc_execution_completed_count_total`, `svc_cache_operations_total` and `svc_cache_io_total`. The first 100 names get their own series, all others share one. Calls that name no instance, and work of the server itself, have an empty label.","type":["boolean","string"],"x-value":"bool","default":false},"metrics_action_digests":{"description":"Count completed executions per action, by the label `execution_action_digest` of the metrics. The first 1,000 actions get their own series, all others share one. This makes many series: turn it on for a while, to investigate one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds from a stop signal (SIGTERM, SIGINT, or SIGHUP from a closed terminal) to the end of the process, at most; below 4 it may take 4. Calls and actions in flight get all of it but the last 2 seconds (a quarter, when that is less); then they are cancelled and the stores are closed. The server does not wait for idle workers and connections. A start that is not complete by then is aborted. A second signal ends the process at once. Container managers kill after 10 or 30 seconds: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"threads":{"description":"Service threads: how many threads besides the main one have connections of clients, each with TLS, HTTP/2 and gRPC of its own; `cores` means one for each core of this machine. 1 means that the main thread does everything. Needs koffi and `transport: \"remexec\"`. docs/threads.md says what runs where, and what it costs.","type":["integer","string"],"x-value":"parallelism","minimum":1,"maximum":64,"default":1},"disable_metrics":{"description":"Do not count calls, store operations or scheduler events, export no metrics, and leave these numbers out of the status page.","type":["boolean","string"],"x-value":"bool","default":false},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
 
-function validate284(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate285(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/global.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate284.evaluated;
+const evaluated0 = validate285.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15667,19 +15805,19 @@ vErrors.push(err30);
 }
 errors++;
 }
-validate284.errors = vErrors;
+validate285.errors = vErrors;
 return errors === 0;
 }
-validate284.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate285.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema125 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]},"scope":{"description":"The scope of the caller in every instance, in place of the rules of `scopes`.","type":"string","pattern":"^.+$","x-expected":"a text that is not empty"}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...] [scope=SCOPE]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"oidc":{"title":"OidcProvider","description":"An identity provider (OpenID Connect) that readers of the pages log in with, besides the other ways. A session then stands for who they are: it lasts for `session_s` of the pages, and the rules of access hold for it as for a JWT (`by: [\"jwt\"]`). Register the client there as a web application with the authorization code flow, and `ADDRESS/login/callback` as the address to come back to, where ADDRESS is `address` and `path` of `services.pages`.","type":"object","properties":{"issuer":{"description":"The address of the provider, as in its `/.well-known/openid-configuration`.","type":"string"},"client_id":{"description":"What the provider calls these pages.","type":"string","pattern":"^.+$","x-expected":"the id of the client at the provider"},"client_secret":{"description":"The secret of the client. Left out for a public client, which is protected by PKCE alone.","type":"string"},"label":{"description":"What the link to it says: `Log in with LABEL`.","type":"string","default":"your account"},"scopes":{"description":"What to ask for besides `openid`. The scope for groups differs between providers.","type":"array","items":{"type":"string"},"default":["profile","email"]},"name_claim":{"description":"The claim with the name of the reader.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the groups of the reader: a list, or words in one text. The provider is asked for its userinfo if the ID token lacks one of the two.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","client_id"]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, be a server that hands in the actions of its own callers (`forward`: who has it speaks for all callers of these instances), see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","forward","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"scopes":{"title":"ScopeOptions","description":"Which callers write apart: builds of branches and pull requests, which everybody who may open one controls. A caller with a scope reads its own results and entries first, then those of the instance, and writes only its own; a caller without one is trusted. docs/branches.md explains it.","type":"object","properties":{"rules":{"description":"The first rule that is for a caller and an instance gives its scope. A caller that no rule is for is trusted.","type":"array","items":{"title":"ScopeRule","type":"object","properties":{"scope":{"description":"The scope. `{claims.NAME}` stands for a claim of the JWT, `{name}` for the name of the caller, `{instance}` for the instance that it names. A caller without the claim gets a scope of its own. An empty text: the caller is trusted.","type":"string"},"unless":{"description":"Claims by which a JWT is trusted in spite of this rule: all of them must match, as in `claims`.","type":"object","additionalProperties":{"type":"string"}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["scope"]},"default":[]},"max_bytes":{"description":"The most bytes that one scope keeps in an action cache: its results and entries, and the files that they name. Above that its own least recently used results and entries are removed; nothing is refused.","type":["integer","string"],"x-value":"size","minimum":1,"default":10000000000},"scope_days":{"description":"A scope that nothing used for so many days is given back: it begins empty when its caller comes again.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":3650,"default":30}},"additionalProperties":false,"default":{}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call, and one for each result of a worker that the action cache kept. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, and each result of a worker that was kept; or only rejected calls.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
 const pattern13 = new RegExp("^.+$", "u");
 const schema126 = {"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
-function validate287(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate288(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate287.evaluated;
+const evaluated0 = validate288.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15722,17 +15860,17 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate287.errors = vErrors;
+validate288.errors = vErrors;
 return errors === 0;
 }
-validate287.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate288.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema127 = {"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
-function validate289(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate290(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate289.evaluated;
+const evaluated0 = validate290.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15775,17 +15913,17 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate289.errors = vErrors;
+validate290.errors = vErrors;
 return errors === 0;
 }
-validate289.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate290.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema128 = {"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}};
 
-function validate291(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate292(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate291.evaluated;
+const evaluated0 = validate292.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15817,17 +15955,17 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate291.errors = vErrors;
+validate292.errors = vErrors;
 return errors === 0;
 }
-validate291.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate292.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema129 = {"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}};
 
-function validate293(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate294(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate293.evaluated;
+const evaluated0 = validate294.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15880,17 +16018,17 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate293.errors = vErrors;
+validate294.errors = vErrors;
 return errors === 0;
 }
-validate293.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate294.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate286(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate287(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/security.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate286.evaluated;
+const evaluated0 = validate287.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17151,26 +17289,26 @@ errors++;
 }
 }
 if(data57.names !== undefined){
-if(!(validate287.call(this, data57.names, {instancePath:instancePath+"/scopes/rules/" + i13+"/names",parentData:data57,parentDataProperty:"names",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate287.errors);
+if(!(validate288.call(this, data57.names, {instancePath:instancePath+"/scopes/rules/" + i13+"/names",parentData:data57,parentDataProperty:"names",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate288.errors);
 errors = vErrors.length;
 }
 }
 if(data57.groups !== undefined){
-if(!(validate289.call(this, data57.groups, {instancePath:instancePath+"/scopes/rules/" + i13+"/groups",parentData:data57,parentDataProperty:"groups",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate289.errors);
+if(!(validate290.call(this, data57.groups, {instancePath:instancePath+"/scopes/rules/" + i13+"/groups",parentData:data57,parentDataProperty:"groups",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate290.errors);
 errors = vErrors.length;
 }
 }
 if(data57.claims !== undefined){
-if(!(validate291.call(this, data57.claims, {instancePath:instancePath+"/scopes/rules/" + i13+"/claims",parentData:data57,parentDataProperty:"claims",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate291.errors);
+if(!(validate292.call(this, data57.claims, {instancePath:instancePath+"/scopes/rules/" + i13+"/claims",parentData:data57,parentDataProperty:"claims",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate292.errors);
 errors = vErrors.length;
 }
 }
 if(data57.by !== undefined){
-if(!(validate293.call(this, data57.by, {instancePath:instancePath+"/scopes/rules/" + i13+"/by",parentData:data57,parentDataProperty:"by",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate293.errors);
+if(!(validate294.call(this, data57.by, {instancePath:instancePath+"/scopes/rules/" + i13+"/by",parentData:data57,parentDataProperty:"by",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate294.errors);
 errors = vErrors.length;
 }
 }
@@ -17418,26 +17556,26 @@ errors++;
 }
 }
 if(data71.names !== undefined){
-if(!(validate287.call(this, data71.names, {instancePath:instancePath+"/request_limits/" + i15+"/names",parentData:data71,parentDataProperty:"names",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate287.errors);
+if(!(validate288.call(this, data71.names, {instancePath:instancePath+"/request_limits/" + i15+"/names",parentData:data71,parentDataProperty:"names",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate288.errors);
 errors = vErrors.length;
 }
 }
 if(data71.groups !== undefined){
-if(!(validate289.call(this, data71.groups, {instancePath:instancePath+"/request_limits/" + i15+"/groups",parentData:data71,parentDataProperty:"groups",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate289.errors);
+if(!(validate290.call(this, data71.groups, {instancePath:instancePath+"/request_limits/" + i15+"/groups",parentData:data71,parentDataProperty:"groups",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate290.errors);
 errors = vErrors.length;
 }
 }
 if(data71.claims !== undefined){
-if(!(validate291.call(this, data71.claims, {instancePath:instancePath+"/request_limits/" + i15+"/claims",parentData:data71,parentDataProperty:"claims",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate291.errors);
+if(!(validate292.call(this, data71.claims, {instancePath:instancePath+"/request_limits/" + i15+"/claims",parentData:data71,parentDataProperty:"claims",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate292.errors);
 errors = vErrors.length;
 }
 }
 if(data71.by !== undefined){
-if(!(validate293.call(this, data71.by, {instancePath:instancePath+"/request_limits/" + i15+"/by",parentData:data71,parentDataProperty:"by",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate293.errors);
+if(!(validate294.call(this, data71.by, {instancePath:instancePath+"/request_limits/" + i15+"/by",parentData:data71,parentDataProperty:"by",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate294.errors);
 errors = vErrors.length;
 }
 }
@@ -17644,10 +17782,10 @@ vErrors.push(err133);
 }
 errors++;
 }
-validate286.errors = vErrors;
+validate287.errors = vErrors;
 return errors === 0;
 }
-validate286.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate287.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -17769,16 +17907,16 @@ errors++;
 if(Array.isArray(data6)){
 const len2 = data6.length;
 for(let i2=0; i2<len2; i2++){
-if(!(validate151.call(this, data6[i2], {instancePath:instancePath+"/workers/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate151.errors);
+if(!(validate152.call(this, data6[i2], {instancePath:instancePath+"/workers/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate152.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 for(const key3 in data6){
-if(!(validate151.call(this, data6[key3], {instancePath:instancePath+"/workers/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate151.errors);
+if(!(validate152.call(this, data6[key3], {instancePath:instancePath+"/workers/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate152.errors);
 errors = vErrors.length;
 }
 }
@@ -17799,16 +17937,16 @@ errors++;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate225.call(this, data9[i3], {instancePath:instancePath+"/servers/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate225.errors);
+if(!(validate226.call(this, data9[i3], {instancePath:instancePath+"/servers/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate226.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key4 in data9){
-if(!(validate225.call(this, data9[key4], {instancePath:instancePath+"/servers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate225.errors);
+if(!(validate226.call(this, data9[key4], {instancePath:instancePath+"/servers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate226.errors);
 errors = vErrors.length;
 }
 }
@@ -17829,30 +17967,30 @@ errors++;
 if(Array.isArray(data12)){
 const len4 = data12.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate281.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate281.errors);
+if(!(validate282.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate282.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 for(const key5 in data12){
-if(!(validate281.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate281.errors);
+if(!(validate282.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate282.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 if(data.global !== undefined){
-if(!(validate284.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate284.errors);
+if(!(validate285.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate285.errors);
 errors = vErrors.length;
 }
 }
 if(data.security !== undefined){
-if(!(validate286.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate286.errors);
+if(!(validate287.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate287.errors);
 errors = vErrors.length;
 }
 }

@@ -5,6 +5,7 @@ import { lintBuildEvents } from './build-events.js'
 import type { UncheckedConfig } from './context.js'
 import { lintInstances } from './instances.js'
 import { lintCycles, lintUnused } from './names.js'
+import { lintPeers } from './peers.js'
 import { lintReach } from './reach.js'
 import { lintRoles } from './roles.js'
 import { lintScopes } from './scopes.js'
@@ -33,6 +34,7 @@ export const lint = (config: UncheckedConfig, document: Document, normaliser: No
   lintSecurity(context)
   lintScopes(context)
   lintWorkers(context)
+  lintPeers(context)
   lintReach(context)
   lintRoles(context)
   if (!findings.hasErrors) lintUnused(normaliser, findings)

@@ -86,6 +86,7 @@ export interface Hello {
   confined: boolean
   knowsScopes: boolean
   highestEpoch: number
+  termKey: string
 }
 
 export interface HelloInput {
@@ -103,6 +104,7 @@ export interface HelloInput {
   confined?: boolean | undefined
   knowsScopes?: boolean | undefined
   highestEpoch?: number | undefined
+  termKey?: string | undefined
 }
 
 export interface OfferedProperty {
@@ -120,6 +122,7 @@ export interface Welcome {
   keepAliveIntervalMs: number
   workerKey: string
   epoch: number
+  termKey: string
 }
 
 export interface WelcomeInput {
@@ -127,6 +130,7 @@ export interface WelcomeInput {
   keepAliveIntervalMs?: number | undefined
   workerKey?: string | undefined
   epoch?: number | undefined
+  termKey?: string | undefined
 }
 
 export interface WorkerHealth {

@@ -3,8 +3,9 @@ import { StatusError } from '../../base/status-error.js'
 import { retryInfo } from '../../proto/error-details.js'
 import type { FrontMessageInput, SchedulingMessage } from '../../proto/generated/remexec.scheduler.v1.js'
 import { idOfOperation, instanceOfOperation, unknownOperation } from '../../reapi/operation-name.js'
+import { within } from '../../work/deadline.js'
 import { handInOf, stateOfEnd, stateOfNews } from '../handing-in.js'
-import type { ExecutionRequest, OperationPast, OperationState } from '../scheduler.js'
+import type { ExecutionRequest, HandedOperation, OperationState } from '../scheduler.js'
 import { Watch } from '../watch.js'
 
 export interface HeldOptions {
@@ -25,6 +26,8 @@ interface Held {
   state: OperationState | undefined
   /** Its name at the scheduler. */
   remoteName: string | undefined
+  /** True until it was handed in once: later the result may be there. */
+  wasLookedUp?: boolean | undefined
   /** When the last client left. */
   leftMs: number
   /** The session that knows of it. */
@@ -48,6 +51,7 @@ export class HeldOperations {
   readonly #options: HeldOptions
   readonly #byId = new Map<string, Held>()
   #session = 0
+  #onEnded = (): void => {}
   #handingIn: Promise<void> = Promise.resolve()
   readonly #stopForgetting: () => void
 
@@ -64,7 +68,7 @@ export class HeldOperations {
   }
 
   /** RESOURCE_EXHAUSTED if too many are unfinished. */
-  begin(id: string, request: ExecutionRequest, past?: OperationPast): string {
+  begin({ id, past, wasLookedUp }: HandedOperation, request: ExecutionRequest): string {
     if (this.#byId.size >= MAX_HELD) {
       const message = `${MAX_HELD} operations of this server are unfinished, that is the most`
       throw new StatusError('RESOURCE_EXHAUSTED', message, { details: [retryInfo(FULL_RETRY_MS)] })
@@ -73,7 +77,7 @@ export class HeldOperations {
     const name = this.#options.nameOf(instanceName, id)
     if (this.#byId.has(id)) return name
     const state = { name, instanceName, actionDigest, stage: 'QUEUED', outcome: undefined, past } as const
-    this.#add({ id, name, instanceName, request, state })
+    this.#add({ id, name, instanceName, request, state, wasLookedUp })
     return name
   }
 
@@ -147,11 +151,24 @@ export class HeldOperations {
     return true
   }
 
+  /** Resolves when no client waits for an operation, or after `limitMs`. */
+  async idle(limitMs: number): Promise<void> {
+    const isBusy = (): boolean => [...this.#byId.values()].some(({ watches }) => watches.size > 0)
+    if (!isBusy()) return
+    const idle = new Promise<void>((resolve) => {
+      this.#onEnded = () => {
+        if (!isBusy()) resolve()
+      }
+    })
+    await within(limitMs, idle)
+    this.#onEnded = () => {}
+  }
+
   close(): void {
     this.#stopForgetting()
   }
 
-  #add(parts: Pick<Held, 'id' | 'name' | 'instanceName' | 'request' | 'state'>): Held {
+  #add(parts: Pick<Held, 'id' | 'name' | 'instanceName' | 'request' | 'state' | 'wasLookedUp'>): Held {
     const leftMs = this.#options.clock.now()
     const held: Held = { ...parts, watches: new Set(), remoteName: undefined, leftMs, session: 0, isAttended: false }
     this.#byId.set(held.id, held)
@@ -191,12 +208,13 @@ export class HeldOperations {
 
   #tell(held: Held, session: number, isAttended = held.watches.size > 0): Promise<void> {
     const { clock, send } = this.#options
-    const { id, request, instanceName, state } = held
+    const { id, request, instanceName, state, wasLookedUp = false } = held
+    held.wasLookedUp = false
     held.session = session
     held.isAttended = isAttended
     if (request === undefined) return send({ attend: { id, instanceName } })
     const told = { isAttended, nowMs: clock.now() }
-    return send({ handIn: handInOf({ id, past: state?.past }, request, told) })
+    return send({ handIn: handInOf({ id, past: state?.past, wasLookedUp }, request, told) })
   }
 
   #publish(held: Held, state: OperationState): void {
@@ -207,6 +225,7 @@ export class HeldOperations {
   #end(held: Held, state: OperationState): void {
     this.#byId.delete(held.id)
     this.#publish(held, state)
+    this.#onEnded()
   }
 
   /** The scheduler forgot an operation that it had, or it never had the one that a client asks for. */

@@ -23,12 +23,21 @@ export interface JoinParts {
   readonly signal: AbortSignal
   /** Ends the stream of the front. */
   readonly fail: (error: StatusError) => void
+  /** That of the leader, where several servers have one queue. */
+  readonly term?: { readonly epoch: number; readonly leaderId: string } | undefined
+  readonly onHoldingEnded?: () => void
+  readonly onTermSeen?: (epoch: number) => void
+  /** Gives a function that asks the front for the highest term it knows. */
+  readonly onAskable?: (ask: () => void) => void
 }
 
 /** Serves one front until its stream ends. Its clients have gone with it then. An invalid message rejects. */
 export const serveFront = async ({ hello, messages, responses }: JoinStream, parts: JoinParts): Promise<void> => {
-  const { clock, signal } = parts
-  responses.write({ welcome: { stillThereIntervalMs: STILL_THERE_MS } })
+  const { clock, signal, term, onAskable } = parts
+  responses.write({ welcome: { stillThereIntervalMs: STILL_THERE_MS, ...term } })
+  onAskable?.(() => {
+    if (!responses.destroyed) responses.write({ stillThere: { asks: true } })
+  })
   const stop = clock.every(STILL_THERE_MS, () => {
     if (!responses.destroyed && !responses.writableNeedDrain) responses.write({ stillThere: {} })
   })

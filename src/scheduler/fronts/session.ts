@@ -1,10 +1,16 @@
 import type { Readable } from 'node:stream'
 import type { Clock } from '../../base/clock.js'
-import { isStatus, type StatusError } from '../../base/status-error.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
 import { guardedTimeout } from '../../base/timers.js'
 import type { Log } from '../../log/log.js'
-import type { FrontMessageInput, SchedulingMessage } from '../../proto/generated/remexec.scheduler.v1.js'
+import type {
+  FrontHelloInput,
+  FrontMessageInput,
+  FrontWelcome,
+  SchedulingMessage,
+} from '../../proto/generated/remexec.scheduler.v1.js'
 import { Backoff } from '../../work/backoff.js'
+import { inBackground } from '../../work/in-background.js'
 import { Room } from '../../work/room.js'
 
 /** The messages of the scheduler, and those for it. */
@@ -26,8 +32,16 @@ export interface SessionOptions {
   /** From now on it cannot be reached, or does not speak this protocol. */
   readonly onApart: (why: Apart) => void
   readonly onMessage: (message: SchedulingMessage) => void
+  /** Only where several servers have one queue. */
+  readonly amongPeers?: AmongPeers | undefined
   /** 0 to 1; spreads the reconnections of many servers. */
   readonly random?: () => number
+}
+
+export interface AmongPeers {
+  hello(): Pick<FrontHelloInput, 'scheduler' | 'serverId' | 'highestEpoch'>
+  /** Throws if that server does not lead any more. */
+  accept(welcome: FrontWelcome): void
 }
 
 export interface Apart {
@@ -50,6 +64,8 @@ export class SchedulerSession {
   readonly #options: SessionOptions
   #stream: SchedulingStream | undefined
   #room: Room | undefined
+  /** The newest one to connect. */
+  #attempt: AbortController | undefined
   #isJoined = false
   #heardMs = 0
   readonly #backoff: Backoff
@@ -66,7 +82,19 @@ export class SchedulerSession {
   }
 
   start(): void {
-    this.#connect().catch((error: unknown) => this.#lost(error))
+    const attempt = new AbortController()
+    this.#connect(attempt).catch((error: unknown) => {
+      if (this.#attempt === attempt) this.#lost(error)
+    })
+  }
+
+  /** Joins anew at once, because another server leads. */
+  again(): void {
+    clearTimeout(this.#timer)
+    this.#leave()
+    if (this.#isClosed) return
+    this.#backoff.reset()
+    this.start()
   }
 
   /** Dropped without a connection: after the next one, everything unfinished is handed in again. Resolves with room for more. */
@@ -82,15 +110,15 @@ export class SchedulerSession {
     this.#leave()
   }
 
-  async #connect(): Promise<void> {
-    const { open, clock } = this.#options
-    const attempt = new AbortController()
+  async #connect(attempt: AbortController): Promise<void> {
+    const { open, clock, amongPeers } = this.#options
+    this.#attempt = attempt
     this.#timer = guardedTimeout(() => {
       attempt.abort()
       this.#stream?.destroy(new Error(`no welcome within ${WELCOME_MS / 1000} s`))
     }, WELCOME_MS)
     const stream = await open(attempt.signal)
-    if (this.#isClosed) {
+    if (this.#isClosed || this.#attempt !== attempt) {
       stream.destroy()
       return
     }
@@ -101,10 +129,26 @@ export class SchedulerSession {
     stream.on('end', () => this.#end(stream, undefined))
     stream.on('data', (message: SchedulingMessage) => {
       this.#heardMs = clock.now()
-      if (message.welcome !== null) this.#joined(message.welcome.stillThereIntervalMs)
-      else if (this.#stream === stream) this.#options.onMessage(message)
+      if (this.#stream !== stream) return
+      if (message.welcome !== null) this.#welcome(stream, message.welcome)
+      else if (message.stillThere?.asks === true) this.#tellTerm()
+      else this.#options.onMessage(message)
     })
-    stream.write({ hello: { protocolVersion: PROTOCOL_VERSION, saysKept: true } })
+    stream.write({ hello: { protocolVersion: PROTOCOL_VERSION, saysKept: true, ...amongPeers?.hello() } })
+  }
+
+  #welcome(stream: SchedulingStream, welcome: FrontWelcome): void {
+    try {
+      this.#options.amongPeers?.accept(welcome)
+      this.#joined(welcome.stillThereIntervalMs)
+    } catch (error) {
+      stream.destroy(StatusError.from(error))
+    }
+  }
+
+  #tellTerm(): void {
+    const highestEpoch = this.#options.amongPeers?.hello().highestEpoch
+    inBackground(this.send({ termSeen: { highestEpoch } }), this.#options.log, 'an answer to the leader')
   }
 
   #joined(intervalMs: number): void {
@@ -131,7 +175,7 @@ export class SchedulerSession {
     this.#leave()
     if (this.#isClosed) return
     const error = failureOf(thrown)
-    const isForeign = !PASSING.some((code) => isStatus(error, code))
+    const isForeign = this.#options.amongPeers === undefined && !PASSING.some((code) => isStatus(error, code))
     const retryMs = isForeign ? this.#backoff.spread(FOREIGN_MS) : this.#backoff.next()
     const text = `${error.code} ${error.message}`
     const what = isForeign ? FOREIGN_TEXT : 'no connection to the scheduler'

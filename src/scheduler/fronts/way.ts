@@ -3,7 +3,7 @@ import { StatusError } from '../../base/status-error.js'
 import { guardedTimeout } from '../../base/timers.js'
 import type { Log } from '../../log/log.js'
 import { HeldOperations } from './held-operations.js'
-import { type Apart, SchedulerSession, type SchedulingStream } from './session.js'
+import { type AmongPeers, type Apart, SchedulerSession, type SchedulingStream } from './session.js'
 
 export interface WayOptions {
   readonly backend: string
@@ -14,6 +14,9 @@ export interface WayOptions {
   readonly log: Log
   /** How long operations wait for a scheduler that cannot be reached. */
   readonly waitMs: number
+  readonly amongPeers?: AmongPeers | undefined
+  /** The scheduler cannot be reached. */
+  readonly onAway?: () => void
 }
 
 /** How actions get to the scheduler: by handing in, or by calls of REAPI if it does not speak more. Asked at the first action. */
@@ -57,6 +60,13 @@ export class Way {
     return this.#state === 'foreign' ? undefined : this.operations
   }
 
+  /** Another server leads: joins it at once. Also begins, if nothing was asked for yet. */
+  again(): void {
+    if (this.#state === 'closed') return
+    this.#wait()
+    this.#session.again()
+  }
+
   close(): void {
     this.#state = 'closed'
     clearTimeout(this.#timer)
@@ -81,6 +91,7 @@ export class Way {
       return
     }
     if (this.#state === 'joined') this.#state = 'away'
+    this.#options.onAway?.()
     this.#wait()
   }
 

@@ -3,7 +3,6 @@ import type { HealthProbe } from '../../base/health.js'
 import { counted, countText } from '../../base/quantities.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Log } from '../../log/log.js'
-import { codec } from '../../proto/codec.js'
 import { REQUEST_METADATA } from '../../proto/request-metadata.js'
 import { idOfOperation, instanceOfOperation, operationName, unknownOperation } from '../../reapi/operation-name.js'
 import { connectionHealth } from '../../store/remote/connection-health.js'
@@ -19,6 +18,7 @@ import type {
   Scheduler,
   SchedulerOverview,
 } from '../scheduler.js'
+import { Answered } from './answered.js'
 import { stateOf } from './operation-state.js'
 import type { OperationStream, RemoteExecution } from './remote-execution.js'
 import { RemoteQueue } from './remote-queue.js'
@@ -36,9 +36,6 @@ export interface GrpcSchedulerOptions {
   readonly waitMs: number
 }
 
-/** Operations answered here are retained for 60 to 120 s, so that a client can reconnect; at most MAX_KEPT. */
-const KEPT_MS = 60_000
-const MAX_KEPT = 1_000
 const HEALTH_PATIENCE_MS = 5_000
 
 /** Not the name of the class, which a bundler may change. */
@@ -57,20 +54,15 @@ export class GrpcScheduler implements Scheduler {
   readonly #options: GrpcSchedulerOptions
   /** Streams that `execute` opened. The first `watch` of the operation takes its stream. */
   readonly #begun = new Map<string, OperationStream>()
-  readonly #answered = new Map<string, OperationState>()
+  readonly #answered: Answered
   readonly #way: Way
   readonly #stopped = new AbortController()
-  readonly #stopForgetting: () => void
   #isDraining = false
 
   constructor(options: GrpcSchedulerOptions) {
     const { name, remote, clock } = options
     this.#options = options
-    let before: string[] = []
-    this.#stopForgetting = clock.every(KEPT_MS, () => {
-      for (const old of before) this.#answered.delete(old)
-      before = [...this.#answered.keys()]
-    })
+    this.#answered = new Answered(clock)
     const connection = {
       ...{ name: remote.backend, structName: STRUCT_NAME, timeoutMs: HEALTH_PATIENCE_MS },
       ping: (signal: AbortSignal) => remote.ping(signal),
@@ -113,10 +105,10 @@ export class GrpcScheduler implements Scheduler {
     if (refusal !== undefined) return this.#answer(request, { error: refusal })
     const found = doNotCache || skipCacheLookup ? undefined : await results.find(request)
     if (found !== undefined)
-      return this.#answer(request, { response: { ...NO_RESPONSE, cachedResult: true, result: found } })
+      return this.#answered.addHit(this.nameOf(instanceName, this.#options.newId()), request, found)
     if (this.#isDraining) throw new StatusError('UNAVAILABLE', 'the server is shutting down and takes no actions')
     const held = await this.#way.held()
-    if (held !== undefined) return held.begin(handed?.id ?? this.#options.newId(), request, handed?.past)
+    if (held !== undefined) return held.begin({ id: handed?.id ?? this.#options.newId(), past: handed?.past }, request)
     if (request.scope !== undefined) return this.#answer(request, { error: UNSCOPED })
     const message = {
       instanceName,
@@ -168,22 +160,13 @@ export class GrpcScheduler implements Scheduler {
   }
 
   async *operations(instanceName: string, after: string): AsyncIterable<ListedOperation> {
-    let [token, skip] = positionOf(after)
-    do {
-      const asked = instanceName === '' ? 'operations' : `${instanceName}/operations`
-      const { operations, nextPageToken } = await this.#options.remote.list(asked, token)
-      for (const [index, operation] of operations.entries()) {
-        if (index < skip) continue
-        const name = this.#shownName(instanceName, operation.name)
-        yield { state: stateOf(operation, { name, instanceName }), cursor: `${index + 1}:${token}` }
-      }
-      token = nextPageToken
-      skip = 0
-    } while (token !== '')
+    yield* this.#options.remote.listed(instanceName, after, (operation) =>
+      this.#shownName(instanceName, operation.name),
+    )
   }
 
   async cancel(name: string): Promise<boolean> {
-    if (this.#answered.has(name)) return true
+    if (this.#answered.get(name) !== undefined) return true
     const remoteName = await this.#remoteNameOf(name)
     const isKnown = remoteName !== undefined && (await this.#options.remote.cancel(remoteName))
     // The scheduler may be away, or not have it yet.
@@ -204,20 +187,14 @@ export class GrpcScheduler implements Scheduler {
   async idle(): Promise<void> {}
 
   close(): void {
-    this.#stopForgetting()
+    this.#answered.close()
     this.#stopped.abort()
     this.#way.close()
     this.#options.remote.close()
   }
 
-  #answer({ instanceName, actionDigest }: ExecutionRequest, outcome: Outcome): string {
-    const name = this.nameOf(instanceName, this.#options.newId())
-    this.#answered.set(name, { name, instanceName, actionDigest, stage: 'COMPLETED', outcome })
-    for (const oldest of this.#answered.keys()) {
-      if (this.#answered.size <= MAX_KEPT) break
-      this.#answered.delete(oldest)
-    }
-    return name
+  #answer(request: ExecutionRequest, outcome: Outcome): string {
+    return this.#answered.add(this.nameOf(request.instanceName, this.#options.newId()), request, outcome)
   }
 
   #nameOf(instanceName: string, remoteName: string): string {
@@ -246,8 +223,6 @@ const inWords = ({ workers, queued, elsewhere }: SchedulerOverview): string => {
   return `, which has ${counted(workers.length, 'worker')}, ${countText(running)} running and ${countText(queued)} waiting`
 }
 
-const NO_RESPONSE = codec('build.bazel.remote.execution.v2.ExecuteResponse').decode(Buffer.alloc(0))
-
 /** That server would take the action for one of this server, and its result for everybody's. */
 const UNSCOPED = new StatusError(
   'FAILED_PRECONDITION',
@@ -261,9 +236,3 @@ const isRemote = (name: string): boolean => idOfOperation(name).startsWith(REMOT
 
 const remoteNameOf = (name: string): string =>
   Buffer.from(idOfOperation(name).slice(REMOTE.length), 'base64url').toString()
-
-/** A page token of the remote server, and how many operations of that page were already listed. */
-const positionOf = (cursor: string): [token: string, skip: number] => {
-  const at = cursor.indexOf(':')
-  return at < 0 ? ['', 0] : [cursor.slice(at + 1), Number(cursor.slice(0, at))]
-}

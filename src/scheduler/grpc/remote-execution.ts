@@ -9,6 +9,8 @@ import type { Channel } from '../../store/kinds/grpc/channels.js'
 import { grpcFailure } from '../../store/kinds/grpc/failure.js'
 import type { Requests } from '../../store/remote/requests.js'
 import type { SchedulingStream } from '../fronts/session.js'
+import type { ListedOperation, WorkerUpstream } from '../scheduler.js'
+import { stateOf } from './operation-state.js'
 
 export type Operation = Output<'google.longrunning.Operation'>
 
@@ -94,7 +96,27 @@ export class RemoteExecution {
     return (await orAbsent(this.#unary(METHODS.deleteOperation, { name }))) !== undefined
   }
 
-  list(name: string, pageToken: string): Promise<Output<'google.longrunning.ListOperationsResponse'>> {
+  /** The operations of an instance there after the cursor, under the names that `nameOf` gives them here. */
+  async *listed(
+    instanceName: string,
+    after: string,
+    nameOf: (operation: Operation) => string,
+  ): AsyncIterable<ListedOperation> {
+    let [token, skip] = positionOf(after)
+    do {
+      const asked = instanceName === '' ? 'operations' : `${instanceName}/operations`
+      const { operations, nextPageToken } = await this.#list(asked, token)
+      for (const [index, operation] of operations.entries()) {
+        if (index < skip) continue
+        const state = stateOf(operation, { name: nameOf(operation), instanceName })
+        yield { state, cursor: `${index + 1}:${token}` }
+      }
+      token = nextPageToken
+      skip = 0
+    } while (token !== '')
+  }
+
+  #list(name: string, pageToken: string): Promise<Output<'google.longrunning.ListOperationsResponse'>> {
     return this.#unary(METHODS.listOperations, { name, pageToken, pageSize: PAGE })
   }
 
@@ -112,6 +134,11 @@ export class RemoteExecution {
   /** The stream by which operations are handed in (`scheduling.proto`). */
   join(signal: AbortSignal): Promise<SchedulingStream> {
     return this.#channel().duplex({ method: METHODS.join, headers: NO_HEADERS, signal })
+  }
+
+  /** The stream of a worker whose scheduler is there. */
+  relayWorker(headers: Headers, signal: AbortSignal): Promise<WorkerUpstream> {
+    return this.#channel().duplex({ method: METHODS.connectWorker, headers, signal })
   }
 
   async ping(signal: AbortSignal): Promise<void> {
@@ -175,6 +202,12 @@ const DETAILS = 'grpc-status-details-bin'
 const PAGE = 100
 /** Of at most 4 MiB each. */
 const MAX_PARTS = 64
+/** A page token of the other server, and how many operations of that page were already listed. */
+const positionOf = (cursor: string): [token: string, skip: number] => {
+  const at = cursor.indexOf(':')
+  return at < 0 ? ['', 0] : [cursor.slice(at + 1), Number(cursor.slice(0, at))]
+}
+
 const NO_HEADERS: Headers = new Map()
 const statusCodec = codec('google.rpc.Status')
 
@@ -189,6 +222,7 @@ const OPERATIONS = 'google.longrunning.Operations'
 
 const METHODS = {
   getState: methodOf('remexec.scheduler.v1.SchedulerState', 'GetState'),
+  connectWorker: methodOf('remexec.worker.v1.WorkerApi', 'Connect'),
   join: methodOf('remexec.scheduler.v1.Scheduling', 'Join'),
   execute: methodOf(`${REAPI}.Execution`, 'Execute'),
   waitExecution: methodOf(`${REAPI}.Execution`, 'WaitExecution'),

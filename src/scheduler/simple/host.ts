@@ -42,6 +42,15 @@ const TICK_MS = 250
 /** A tick that is later than this tells that the process was held up, on a machine without a free processor or by a collection. */
 const HELD_UP_MS = 500
 
+/** The office of the leader of several servers. */
+export interface HostOffice {
+  readonly epoch: number
+  /** Of all servers: the keys of workers are made of it, so that each leader can check them. */
+  readonly secret: string
+  /** Whether the leader knows now that it still leads. Until then it tells nobody anything. */
+  readonly mayAct: () => boolean
+}
+
 export interface HostOptions {
   /** The scheduler's name in the configuration and in the health report. */
   readonly name: string
@@ -57,6 +66,8 @@ export interface HostOptions {
   readonly shownShare?: number | undefined
   /** Returns a new unique text without slashes: the last part of operation names and worker ids. */
   readonly newId: () => string
+  /** One of several servers with one queue leads: the rest of what it needs. */
+  readonly office?: HostOffice | undefined
 }
 
 /**
@@ -99,7 +110,9 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     const { name, settings, clock } = options
     this.#options = options
     this.#machine = new SimpleScheduler(settings, options.meter, options.ledger)
-    this.#links = new WorkerLinks({ ...options, isKnown: (workerId) => this.#machine.hasWorker(workerId) })
+    const isKnown = (workerId: string): boolean => this.#machine.hasWorker(workerId)
+    this.#links = new WorkerLinks({ ...options, isKnown, secret: options.office?.secret })
+    if (options.office !== undefined) this.#machine.hold()
     this.#printed = new PrintedOutputs()
     this.keepAliveIntervalMs = Math.max(1, Math.floor(settings.workerTimeoutMs / 3))
     this.#tickedMs = clock.now()
@@ -157,7 +170,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     this.#apply(this.#machine.open(this.#nowMs, name, instanceName, actionDigest))
     if (refusal !== undefined) this.#complete(name, { error: refusal })
     // A worker that has the attempt may come at any moment.
-    else if (doNotCache || skipCacheLookup || handed?.past?.running !== undefined)
+    else if (doNotCache || skipCacheLookup || handed?.wasLookedUp === true || handed?.past?.running !== undefined)
       this.#enqueue(name, request, handed?.past)
     else inBackground(this.#lookUp(name, request, handed?.past), this.#options.log, 'the lookup of an action result')
     return name
@@ -202,6 +215,15 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     this.#links.open(workerId, link)
     this.#apply(commands)
     return this.#session(workerId, link)
+  }
+
+  get epoch(): number {
+    return this.#options.office?.epoch ?? 0
+  }
+
+  /** All servers and workers had time to tell what they have: from now on actions are started. */
+  release(): void {
+    this.#apply(this.#machine.release(this.#nowMs))
   }
 
   drain(): void {
@@ -295,7 +317,8 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   /** Executes commands in order. A command may cause further events: their commands run after the pending ones. */
   #apply(commands: readonly Command[]): void {
     for (const command of commands) this.#waiting.push(command)
-    if (this.#isApplying) return
+    // The next tick tries again.
+    if (this.#isApplying || this.#options.office?.mayAct() === false) return
     this.#isApplying = true
     for (const command of this.#waiting) {
       try {

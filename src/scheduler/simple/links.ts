@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { StatusError } from '../../base/status-error.js'
 import type { Log } from '../../log/log.js'
 import type { WorkerLink, WorkerOffer, WorkerPast } from '../scheduler.js'
@@ -7,6 +8,8 @@ export interface LinksOptions {
   /** Whether the scheduler knows a worker of this id, connected or away. */
   readonly isKnown: (workerId: string) => boolean
   readonly newId: () => string
+  /** Shared by servers with one queue: each can check the keys that another gave. */
+  readonly secret?: string | undefined
   readonly log: Log
 }
 
@@ -73,8 +76,9 @@ export class WorkerLinks {
    */
   #isItself({ workerId, workerKey }: WorkerPast): boolean {
     if (workerId === '') return false
-    const key = this.#options.isKnown(workerId) ? this.#keys.get(workerId) : undefined
-    if (key === undefined || key === workerKey) return true
+    const { secret, isKnown } = this.#options
+    const key = secret === undefined ? isKnown(workerId) && this.#keys.get(workerId) : keyBy(secret, workerId)
+    if (typeof key !== 'string' || isKey(key, workerKey)) return true
     this.#options.log.warn('a worker used the id of another worker without its key, and gets a new id', {
       worker: workerId,
     })
@@ -82,9 +86,20 @@ export class WorkerLinks {
   }
 
   #keyOf(workerId: string): string {
+    const { secret } = this.#options
+    if (secret !== undefined) return keyBy(secret, workerId)
     for (const known of this.#keys.keys()) if (!this.#options.isKnown(known)) this.#keys.delete(known)
     const key = this.#keys.get(workerId) ?? this.#options.newId()
     this.#keys.set(workerId, key)
     return key
   }
+}
+
+/** A key that whoever has the secret can make again. */
+export const keyBy = (secret: string, workerId: string): string =>
+  createHmac('sha256', secret).update(workerId).digest('base64url')
+
+export const isKey = (key: string, given: string | undefined): boolean => {
+  const [one, other] = [Buffer.from(key), Buffer.from(given ?? '')]
+  return one.length === other.length && timingSafeEqual(one, other)
 }

@@ -269,6 +269,18 @@ export class SimpleScheduler {
     return this.#event(nowMs, () => this.#workers.resume(workerId))
   }
 
+  /** Starts nothing, and takes whatever is queued, until `release`: servers and workers still tell what they had before. */
+  hold(): void {
+    this.#context.isHeld = true
+  }
+
+  release(nowMs: number): Command[] {
+    return this.#event(nowMs, () => {
+      this.#context.isHeld = false
+      for (const worker of this.#workers.all) this.#dispatch.feed(worker)
+    })
+  }
+
   /** Stops starting attempts; running ones may end. */
   drain(nowMs: number): Command[] {
     return this.#event(nowMs, () => this.#workers.drain())
@@ -324,7 +336,7 @@ export class SimpleScheduler {
     if (this.#workers.isDraining) {
       throw new StatusError('UNAVAILABLE', 'the scheduler is shutting down and queues no actions', { details })
     }
-    if (isKnown) return
+    if (isKnown || this.#context.isHeld) return
     const { queue } = this.#dispatch
     const isFullFor = queue.tenants.queuedOf(instanceName) >= ofInstance
     if (queue.size < maxQueuedActions && !isFullFor) return

@@ -42,7 +42,9 @@ export interface SimpleSettings {
 }
 
 /** Converts the options of a configuration. Zero and negative values that mean "off" become undefined. */
-export const simpleSettings = (options: SimpleSchedulerOptions): SimpleSettings => ({
+export const simpleSettings = (
+  options: Omit<SimpleSchedulerOptions, 'experimental_backend' | 'peers'>,
+): SimpleSettings => ({
   supportedPlatformProperties: options.supported_platform_properties,
   workerTimeoutMs: options.worker_timeout_s * 1000,
   clientActionTimeoutMs: options.client_action_timeout_s * 1000,

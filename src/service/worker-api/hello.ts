@@ -21,7 +21,7 @@ export interface ParsedHello {
 /** FAILED_PRECONDITION for another protocol version, INVALID_ARGUMENT for invalid values. */
 export const parseHello = (hello: Hello): ParsedHello => {
   const { protocolVersion, name, properties, workerId, workerKey, attemptIds, attempts } = hello
-  const { maxInflightAttempts, maxWaitingAttempts } = hello
+  const { maxInflightAttempts, maxWaitingAttempts, highestEpoch, termKey } = hello
   if (protocolVersion !== PROTOCOL_VERSION) {
     const expected = `expected ${PROTOCOL_VERSION}: run the same release as the scheduler`
     throw new StatusError(
@@ -48,7 +48,7 @@ export const parseHello = (hello: Hello): ParsedHello => {
       ...{ name, properties: offered, maxInflightAttempts: slots, maxWaitingAttempts },
       ...{ sick: shownReason(hello.sick), isConfined: hello.confined },
     },
-    previous: { workerId, workerKey, attemptIds, brought },
+    previous: { workerId, workerKey, attemptIds, brought, highestEpoch, termKey },
   }
 }
 

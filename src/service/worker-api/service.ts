@@ -11,12 +11,12 @@ import type {
   WorkerMessage,
 } from '../../proto/generated/remexec.worker.v1.js'
 import { type ResultOrigin, setOrigin } from '../../reapi/result-origin.js'
-import type { Visitor } from '../../rpc/gate.js'
 import type { RpcCall, Service } from '../../rpc/rpc.js'
-import type { PrintedOutput, WorkerPool, WorkerSession } from '../../scheduler/scheduler.js'
+import { type PrintedOutput, WORKER_IDENTITY, type WorkerPool, type WorkerSession } from '../../scheduler/scheduler.js'
 import { LentStoreServer, type LentStores } from '../../store/lent/server.js'
 import { awaitHello } from '../hello.js'
 import { parseHello, shownReason } from './hello.js'
+import { lentTo, relayWorker, withoutKey } from './relay.js'
 import { StreamLink } from './stream-link.js'
 
 export interface WorkerApiOptions {
@@ -46,11 +46,17 @@ const connect = async (
   call: RpcCall,
 ): Promise<void> => {
   const { signal } = call
+  const caller = callerOf(call)
+  const { workerIdentity } = caller
+  const upstream = scheduler.upstream?.(workerIdentity, signal)
+  if (upstream !== undefined) {
+    await relayWorker({ requests, responses, upstream: await upstream, lentStores, clock }, call)
+    return
+  }
   const link = new StreamLink(responses, requests, {
     keepAliveIntervalMs: scheduler.keepAliveIntervalMs,
-    isIsolated,
-    clock,
-    workerIdentity: call.visitor?.nameInResults,
+    term: scheduler.term,
+    ...{ isIsolated, clock, workerIdentity },
   })
   const stopWaiting = awaitHello(clock, (error) => link.close(error))
   let session: WorkerSession | undefined
@@ -68,7 +74,7 @@ const connect = async (
         link.onRefused = session.refuse
         stopWaiting()
       } else if (message.storeRequest !== null) answer(message.storeRequest, stores, link)
-      else receive(session, message, call)
+      else receive(session, message, caller)
     }
     if (link.failure !== undefined) throw link.failure
   } finally {
@@ -80,21 +86,27 @@ const connect = async (
   }
 }
 
-/** PERMISSION_DENIED for an unknown key, because not every worker that may connect may use the stores directly. */
-const lentTo = ({ storeKey }: Hello, lentStores: WorkerApiOptions['lentStores']): LentStores | undefined => {
-  if (storeKey === '') return undefined
-  const lent = lentStores?.(storeKey)
-  if (lent === undefined) throw new StatusError('PERMISSION_DENIED', 'Hello: store_key is unknown to this server')
-  return lent
-}
-
 const answer = (request: StoreRequest, stores: LentStoreServer | undefined, link: StreamLink): void => {
   if (stores === undefined) {
-    const expected = 'expected one from a worker that this server started'
-    throw new StatusError('PERMISSION_DENIED', `a store request of a worker without store_key, ${expected}`)
+    throw withoutKey()
   }
   const answered = stores.receive(request, (storeAnswer) => link.answer(request.id, storeAnswer))
   answered.catch((error: unknown) => link.close(StatusError.from(error)))
+}
+
+/** Who a worker is known as. */
+interface WorkerCaller {
+  /** Whether callers are known at all. */
+  readonly isKnown: boolean
+  /** For results; undefined if they are to omit it. */
+  readonly workerIdentity: string | undefined
+}
+
+/** A server that relays a worker says who that is. */
+const callerOf = ({ visitor, metadata }: RpcCall): WorkerCaller => {
+  const told = visitor?.forwards === true ? metadata.get(WORKER_IDENTITY) : undefined
+  const workerIdentity = told === undefined ? visitor?.nameInResults : Buffer.from(String(told), 'base64').toString()
+  return { isKnown: visitor !== undefined, workerIdentity }
 }
 
 const helloOf = (message: WorkerMessage): Hello => {
@@ -108,11 +120,11 @@ const greet = (scheduler: WorkerPool, hello: Hello, link: StreamLink): WorkerSes
   return scheduler.connectWorker(offer, previous, link)
 }
 
-const receive = (session: WorkerSession, message: WorkerMessage, call: RpcCall): void => {
+const receive = (session: WorkerSession, message: WorkerMessage, caller: WorkerCaller): void => {
   const { hello, progress, result, goingAway, health, printedOutput } = message
   if (hello !== null) throw new StatusError('INVALID_ARGUMENT', 'a second hello came on one stream, expected one')
   if (progress !== null) session.progress(progress.attemptId, progress.stage)
-  else if (result !== null) receiveResult(session, result, call)
+  else if (result !== null) receiveResult(session, result, caller)
   else if (printedOutput !== null) session.printed(printedOutput.id, printedIn(printedOutput))
   else if (goingAway !== null) session.goingAway()
   else if (health !== null) session.health(shownReason(health.sick))
@@ -128,7 +140,7 @@ const printedIn = ({ runs, stdout, stdoutSize, stderr, stderrSize }: Printed): P
 const receiveResult = (
   session: WorkerSession,
   { attemptId, executeResponse, workerError, refused, givenBack, confined: isConfined }: Result,
-  { visitor }: RpcCall,
+  { isKnown, workerIdentity }: WorkerCaller,
 ): void => {
   if (workerError !== null) session.workerError(attemptId, errorOf(workerError))
   else if (refused !== null) session.refuse(attemptId, errorOf(refused))
@@ -137,14 +149,14 @@ const receiveResult = (
   else if (executeResponse.result === null && (executeResponse.status?.code ?? 0) === 0) {
     session.workerError(attemptId, broken('status OK without a result'))
   } else {
-    if (executeResponse.result !== null && visitor !== undefined)
-      setOrigin(executeResponse.result, originAt(session.workerId, visitor))
+    if (executeResponse.result !== null && isKnown)
+      setOrigin(executeResponse.result, originAt(session.workerId, workerIdentity))
     session.report(attemptId, executeResponse, { isConfined })
   }
 }
 
 /** The origin of a result by the identity of the worker's connection. The worker's own statement is ignored. */
-const originAt = (workerId: string, { nameInResults: workerIdentity }: Visitor): ResultOrigin | undefined =>
+const originAt = (workerId: string, workerIdentity: string | undefined): ResultOrigin | undefined =>
   workerIdentity === undefined ? undefined : { identity: '', workerId, workerIdentity }
 
 const broken = (what: string): StatusError => new StatusError('INTERNAL', `the worker reported ${what}`)

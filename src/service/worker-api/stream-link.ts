@@ -4,7 +4,7 @@ import { StatusError } from '../../base/status-error.js'
 import type { Input } from '../../proto/codec.js'
 import { timestampOf } from '../../proto/time.js'
 import { packedOrigin } from '../../reapi/result-origin.js'
-import type { ExecutionRequest, StartAttempt, WorkerLink } from '../../scheduler/scheduler.js'
+import type { ExecutionRequest, StartAttempt, WorkerLink, WorkerPool } from '../../scheduler/scheduler.js'
 import type { LentStoreResponse } from '../../store/lent/server.js'
 import { Room } from '../../work/room.js'
 
@@ -22,6 +22,8 @@ export interface StreamLinkOptions {
   readonly keepAliveIntervalMs: number
   readonly isIsolated: (instanceName: string) => boolean
   readonly clock: Clock
+  /** Of the leader of several servers. */
+  readonly term?: WorkerPool['term']
   /** The worker's identity for results; undefined if results are to omit it. */
   readonly workerIdentity?: string | undefined
 }
@@ -43,6 +45,7 @@ export class StreamLink implements WorkerLink {
   readonly #isIsolated: (instanceName: string) => boolean
   readonly #clock: Clock
   readonly #workerIdentity: string | undefined
+  readonly #term: WorkerPool['term']
   #workerId = ''
   #hasEnded = false
   #acknowledged: string[] = []
@@ -50,6 +53,7 @@ export class StreamLink implements WorkerLink {
   constructor(responses: Writable, requests: Readable, options: StreamLinkOptions) {
     const { keepAliveIntervalMs, isIsolated, clock, workerIdentity } = options
     this.#workerIdentity = workerIdentity
+    this.#term = options.term
     this.#isIsolated = isIsolated
     this.#clock = clock
     this.#responses = responses
@@ -60,7 +64,7 @@ export class StreamLink implements WorkerLink {
 
   welcome(workerId: string, workerKey: string): void {
     this.#workerId = workerId
-    this.#send({ welcome: { workerId, workerKey, keepAliveIntervalMs: this.#keepAliveIntervalMs } })
+    this.#send({ welcome: { workerId, workerKey, ...this.#term, keepAliveIntervalMs: this.#keepAliveIntervalMs } })
   }
 
   start({ attemptId, operationName, request, queuedMs }: StartAttempt): void {

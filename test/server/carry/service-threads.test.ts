@@ -103,7 +103,7 @@ t.test('service threads', async (t) => {
     const subjects: (string | undefined)[] = []
     const visitor = { identity: 'x', nameInResults: undefined, may: () => true, maySeeOrigins: () => true }
     const trusted = { scopeIn: () => undefined }
-    const known = { ...visitor, ...trusted, isOperator: true, demand: () => {}, check: () => {} }
+    const known = { ...visitor, ...trusted, isOperator: true, forwards: true, demand: () => {}, check: () => {} }
     const gate: Gate = {
       admit: (_, { clientCertificate }) => {
         subjects.push(clientCertificate?.subject)

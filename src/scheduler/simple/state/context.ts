@@ -16,6 +16,8 @@ export class Context {
   readonly deadlines = new Deadlines()
   readonly acknowledgements = new Acknowledgements(this)
   nowMs = 0
+  /** Nothing is started: what an earlier scheduler had is still being told. */
+  isHeld = false
   #commands: Command[] = []
 
   constructor(settings: SimpleSettings, ledger: Ledger, meter: SchedulerMeter = unmetered) {

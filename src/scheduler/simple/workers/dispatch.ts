@@ -51,7 +51,8 @@ export class Dispatch {
   submit(execution: Execution): void {
     const { requirement } = execution
     execution.waitingSinceMs = this.#context.nowMs
-    if (this.queue.bucketOf(requirement) === undefined && this.queue.mayRun(execution.first.instanceName)) {
+    const { isHeld } = this.#context
+    if (!isHeld && this.queue.bucketOf(requirement) === undefined && this.queue.mayRun(execution.first.instanceName)) {
       const worker = this.index.choose(requirement, execution.failedOn)
       if (worker !== undefined) {
         this.#start(execution, worker)
@@ -74,7 +75,8 @@ export class Dispatch {
 
   /** Starts queued executions on a worker until it has no room. */
   feed(worker: Worker): void {
-    const { nowMs } = this.#context
+    const { nowMs, isHeld } = this.#context
+    if (isHeld) return
     for (let next = this.queue.bestFor(worker, nowMs); next !== undefined; next = this.queue.bestFor(worker, nowMs)) {
       this.#start(next, worker)
     }
