@@ -31,7 +31,12 @@ const past: OperationPast = {
 }
 
 const travelled = (request: ExecutionRequest, itsPast: OperationPast | undefined, laterMs = 0) => {
-  const encoded = message.encode(handInOf({ id: 'id', past: itsPast }, request, { isAttended: true, nowMs: 10_000 }))
+  const encoded = message.encode(
+    handInOf({ id: 'id', past: itsPast, wasLookedUp: itsPast !== undefined }, request, {
+      isAttended: true,
+      nowMs: 10_000,
+    }),
+  )
   return handedIn(message.decode(encoded), 50_000 + laterMs)
 }
 
@@ -44,7 +49,11 @@ t.test('every field of a request arrives, and nothing that was the matter of the
       .filter((key) => CARRIED[key as keyof typeof CARRIED])
       .sort(),
   )
-  t.same(handed, { id: 'id', past: { ...past, queuedMs: 44_000 } }, 'how long it was queued, by the clock there')
+  t.same(
+    handed,
+    { id: 'id', wasLookedUp: true, past: { ...past, queuedMs: 44_000 } },
+    'how long it was queued, by the clock there',
+  )
 })
 
 t.test('what is not set arrives as not set', async (t) => {
@@ -62,7 +71,7 @@ t.test('what is not set arrives as not set', async (t) => {
   }
   const { request, handed } = travelled(least, undefined)
   t.match(request, { ...least, scope: undefined, identity: undefined, workingDirectory: undefined, trace: undefined })
-  t.same(handed, { id: 'id', past: undefined })
+  t.same(handed, { id: 'id', wasLookedUp: false, past: undefined })
 })
 
 t.test('an id that could be part of another name is refused', async (t) => {

@@ -1,12 +1,13 @@
 import { StatusError } from '../../base/status-error.js'
 import { holds, unpack } from '../../proto/any.js'
-import { codec } from '../../proto/codec.js'
+import { codec, type Output } from '../../proto/codec.js'
 import { errorOf } from '../../proto/error-details.js'
 import { Digest } from '../../reapi/digest.js'
 import { digestFunctions } from '../../reapi/digest-function.js'
 import type { OperationState, Outcome } from '../scheduler.js'
 import { digestOf, stageOf } from '../told.js'
-import type { Operation } from './remote-execution.js'
+
+export type Operation = Output<'google.longrunning.Operation'>
 
 const metadataCodec = codec('build.bazel.remote.execution.v2.ExecuteOperationMetadata')
 const responseCodec = codec('build.bazel.remote.execution.v2.ExecuteResponse')

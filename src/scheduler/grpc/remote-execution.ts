@@ -10,9 +10,7 @@ import { grpcFailure } from '../../store/kinds/grpc/failure.js'
 import type { Requests } from '../../store/remote/requests.js'
 import type { SchedulingStream } from '../fronts/session.js'
 import type { ListedOperation, WorkerUpstream } from '../scheduler.js'
-import { stateOf } from './operation-state.js'
-
-export type Operation = Output<'google.longrunning.Operation'>
+import { type Operation, stateOf } from './operation-state.js'
 
 export interface RemoteExecutionOptions {
   /** The server's name in messages. */
