@@ -14,7 +14,7 @@ import { openBrowser, withoutBrowser } from './browser.js'
 import { startPages } from './harness.js'
 import { events, profile, stderr } from './hostile.js'
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 const invocations = Array.from({ length: 250 }, (_, at) => ({
   id: `build-${at}`,

@@ -103,7 +103,14 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
       askFronts: async () => this.#office?.askFronts() ?? 0,
     })
     this.#way = new Way({
-      ...{ backend: `the leader of ${name}`, clock, log, waitMs: options.waitMs },
+      ...{
+        backend: `the server that leads ${name}`,
+        clock,
+        log,
+        waitMs: options.waitMs,
+        waitKey: 'peers.leader_wait_s',
+      },
+      shownAs: `a server that leads ${name}`,
       open: (signal) => this.#open(signal),
       failureOf: (thrown) => this.#followed?.remote.failureOf(thrown) ?? StatusError.from(thrown),
       nameOf: (instanceName, id) => this.nameOf(instanceName, id),

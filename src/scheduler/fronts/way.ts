@@ -14,6 +14,10 @@ export interface WayOptions {
   readonly log: Log
   /** How long operations wait for a scheduler that cannot be reached. */
   readonly waitMs: number
+  /** The scheduler, for messages to clients. */
+  readonly shownAs: string
+  /** Its key in the configuration, for messages. */
+  readonly waitKey: string
   readonly amongPeers?: AmongPeers | undefined
   /** The scheduler cannot be reached. */
   readonly onAway?: () => void
@@ -101,9 +105,9 @@ export class Way {
 
   /** From now on, unless it is so already. */
   #wait(): void {
-    const { waitMs, backend } = this.#options
+    const { waitMs, waitKey, shownAs } = this.#options
     this.#timer ??= guardedTimeout(() => {
-      const text = `the scheduler at ${backend} could not be reached for ${waitMs / 1000} s (scheduler_wait_s)`
+      const text = `${shownAs} could not be reached for ${waitMs / 1000} s (${waitKey})`
       this.#gaveUp = new StatusError('UNAVAILABLE', text)
       this.operations.fail(this.#gaveUp)
       this.#decided()

@@ -69,7 +69,8 @@ export class GrpcScheduler implements Scheduler {
       failureOf: (thrown: unknown) => remote.failureOf(thrown),
     }
     this.#way = new Way({
-      ...{ backend: remote.backend, clock, log: options.log, waitMs: options.waitMs },
+      ...{ backend: remote.backend, clock, log: options.log, waitMs: options.waitMs, waitKey: 'scheduler_wait_s' },
+      shownAs: `the scheduler at ${remote.backend}`,
       open: (signal) => remote.join(signal),
       failureOf: (thrown) => remote.failureOf(thrown),
       nameOf: (instanceName, id) => this.nameOf(instanceName, id),
