@@ -18,8 +18,8 @@ export class RecordPacker {
     return this.#numbers.length / NUMBERS_EACH
   }
 
-  add(instance: string, header: string | Buffer | undefined, outcome: ActionOutcome): void {
-    const lines = linesOf(header, outcome)
+  add(instance: string, header: string | Buffer | undefined, outcome: ActionOutcome, scope?: string): void {
+    const lines = linesOf(header, outcome, scope)
     const { sizeBytes = Number.NaN } = outcome
     this.#numbers.push(OUTCOMES.indexOf(outcome.outcome), sizeBytes, lines.length, instance.length)
     this.#text += lines + instance

@@ -82,9 +82,10 @@ export class RequestRecords {
     this.#factsOf = factsOf
   }
 
-  add(instance: string, header: string | Buffer | undefined, outcome: ActionOutcome): void {
+  /** `scope`: of the caller, where the outcome does not say it. */
+  add(instance: string, header: string | Buffer | undefined, outcome: ActionOutcome, scope?: string): void {
     const { sizeBytes = Number.NaN } = outcome
-    this.addLines(instance, linesOf(header, outcome), OUTCOMES.indexOf(outcome.outcome), sizeBytes)
+    this.addLines(instance, linesOf(header, outcome, scope), OUTCOMES.indexOf(outcome.outcome), sizeBytes)
   }
 
   /** Adds a record whose texts are joined by `linesOf`. `outcome` is its index in OUTCOMES; `sizeBytes` is NaN if absent. */
@@ -170,9 +171,18 @@ export class RequestRecords {
 /** The texts of a record, in the form in which they are kept. */
 export const linesOf = (
   header: string | Buffer | undefined,
-  { action, reason = '', output = '', via = '', execution, scope = '' }: ActionOutcome,
+  { action, reason = '', output = '', via = '', execution, scope: told }: ActionOutcome,
+  scope = told ?? '',
 ): string =>
-  `${shortened(action)}\n${shortened(reason)}\n${shortened(output)}\n${via}\n${execution === undefined ? '' : executionLine(execution)}\n${encodeURIComponent(scope)}\n${textOf(header)}`
+  `${shortened(action)}\n${shortened(reason)}\n${shortened(output)}\n${via}\n${execution === undefined ? '' : executionLine(execution)}\n${encodedScope(scope)}\n${textOf(header)}`
+
+let encoded = { scope: '', text: '' }
+
+/** ASCII, without line ends. Most requests are of the same scope as the one before: to encode it costs as much as all other texts. */
+const encodedScope = (scope: string): string => {
+  if (scope !== encoded.scope) encoded = { scope, text: encodeURIComponent(scope) }
+  return encoded.text
+}
 
 const FIRST_OF_EXECUTIONS = OUTCOMES.indexOf('written')
 /** Its line follows on four others. */

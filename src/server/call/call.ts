@@ -89,8 +89,7 @@ export class ServerCall implements ServedCall, Receiver, Positioned {
 
   record(outcome: ActionOutcome): void {
     const scope = this.visitor?.scopeIn(this.instanceName)?.name
-    const told = scope === undefined ? outcome : { ...outcome, scope }
-    this.records?.add(this.instanceName, this.#wire.header(REQUEST_METADATA), told)
+    this.records?.add(this.instanceName, this.#wire.header(REQUEST_METADATA), outcome, scope)
     const { invocation } = this
     // A branch may name the build of another.
     if (invocation !== undefined && scope === undefined) this.invocations?.asked(invocation, outcome.outcome)
