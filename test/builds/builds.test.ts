@@ -169,6 +169,19 @@ t.test('two streams of one invocation at a time, as after a connection that seem
   t.equal((await recordsOf(builds, keyOf('', 'one'))).length, 4)
 })
 
+t.test('a branch that takes the id of an invocation first does not keep a trusted caller from it', async (t) => {
+  const { builds } = await openBuilds(t, await folderFor(t))
+  await publish(builds, about('one', { identity: 'token branch', scope: 'refs/x' }), [progress('a')])
+  await publish(builds, about('one', { identity: 'token ci' }), [progress('b')])
+  t.same(
+    builds.withId('one').map(({ summary: { about: of } }) => [of.identity, of.scope]),
+    [
+      ['token ci', undefined],
+      ['token branch', 'refs/x'],
+    ],
+  )
+})
+
 t.test('another caller may not add to an invocation, also after a restart', async (t) => {
   const path = await folderFor(t)
   const { builds } = await openBuilds(t, path)

@@ -58,3 +58,20 @@ t.test('a front that says nothing does not keep its stream', async (t) => {
   const late = await during(failure(reader.next()), () => server.clock.advance(HELLO_TIMEOUT_MS))
   t.match(late, { code: 'DEADLINE_EXCEEDED', message: /no Hello within 10 s/ })
 })
+
+t.test('a worker of an older release, which keeps no scopes apart, gets no action of a branch', async (t) => {
+  const server = await serveExecution(t, { takesFronts: true })
+  const built = await server.upload(buildAction())
+  const old = await server.worker({ name: 'old' })
+  const { reader, send } = joined(server)
+  send({ hello: { protocolVersion: 1 } })
+  t.ok((await reader.next()).welcome)
+  const asked = { actionDigest: wire(built.digest), digestFunction: built.digest.function.value, isAttended: true }
+  send({ handIn: { ...asked, id: 'of-a-branch', scope: 'refs/x', skipCacheLookup: true } })
+  await reader.until(({ news }) => news?.stage === ExecutionStage.QUEUED)
+  const fresh = await server.worker({ name: 'fresh', knowsScopes: true })
+  t.equal((await fresh.start()).operationName, 'operations/main/of-a-branch')
+  server.host.drain()
+  for (let message = await old.messages.next(); message.drain === null; message = await old.messages.next())
+    t.equal(message.start, null)
+})
