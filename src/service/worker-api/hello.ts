@@ -1,5 +1,5 @@
 import { isStatus, StatusError } from '../../base/status-error.js'
-import type { Hello, Start } from '../../proto/generated/remexec.worker.v1.js'
+import type { Hello, Start, WorkerMessage } from '../../proto/generated/remexec.worker.v1.js'
 import { toMs } from '../../proto/time.js'
 import { Digest, resolveDigestFunction } from '../../reapi/digest.js'
 import { digestFunctions } from '../../reapi/digest-function.js'
@@ -94,3 +94,15 @@ const checkName = (field: string, text: string): void => {
 
 const invalid = (found: string, expected: string): StatusError =>
   new StatusError('INVALID_ARGUMENT', `Hello: ${found} is not valid, expected ${expected}`)
+
+/** The first message of a worker. Throws INVALID_ARGUMENT if it is another one. */
+export const helloOf = (message: WorkerMessage): Hello => {
+  if (message.hello !== null) return message.hello
+  const found = message.message ?? 'an unknown message'
+  throw new StatusError('INVALID_ARGUMENT', `the first message of a worker is ${found}, expected hello`)
+}
+
+/** Each stream has one: what it says is not said again. Throws INVALID_ARGUMENT. */
+export const checkNoHello = ({ hello }: WorkerMessage): void => {
+  if (hello !== null) throw new StatusError('INVALID_ARGUMENT', 'a second hello came on one stream, expected one')
+}

@@ -1,14 +1,14 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../../base/clock.js'
 import { StatusError } from '../../base/status-error.js'
-import type { Hello, SchedulerMessage, WorkerMessage } from '../../proto/generated/remexec.worker.v1.js'
+import type { SchedulerMessage, WorkerMessage } from '../../proto/generated/remexec.worker.v1.js'
 import type { RpcCall } from '../../rpc/rpc.js'
 import type { WorkerUpstream } from '../../scheduler/scheduler.js'
-import { LentStoreServer, type LentStores } from '../../store/lent/server.js'
+import { type LentStoreResponse, LentStoreServer } from '../../store/lent/server.js'
 import { Room } from '../../work/room.js'
 import { awaitHello } from '../hello.js'
-
-export type LentStoresByKey = (key: string) => LentStores | undefined
+import { checkNoHello, helloOf } from './hello.js'
+import { answerLent, type LentStoresByKey, lentTo } from './lent-requests.js'
 
 export interface Relayed {
   readonly requests: Readable
@@ -36,24 +36,30 @@ export const relayWorker = async (relayed: Relayed, call: RpcCall): Promise<void
     throw new StatusError('UNAVAILABLE', 'the server that leads the queue ended the stream of this worker')
   }
   const answered = backwards().catch((error: unknown) => void requests.destroy(StatusError.from(error)))
+  const answers = {
+    send: async (id: number, answer: LentStoreResponse): Promise<void> => {
+      responses.write({ storeResponse: { id, ...answer } })
+      await back.free()
+    },
+    fail: (error: StatusError) => void requests.destroy(error),
+  }
+  let isGreeted = false
   try {
     for await (const message of requests as AsyncIterable<WorkerMessage>) {
-      stopWaiting()
-      const { hello, storeRequest } = message
-      if (storeRequest !== null) {
-        if (stores === undefined) throw withoutKey()
-        const told = stores.receive(storeRequest, async (answer) => {
-          responses.write({ storeResponse: { id: storeRequest.id, ...answer } })
-          await back.free()
-        })
-        told.catch((error: unknown) => requests.destroy(StatusError.from(error)))
-        continue
+      const { storeRequest } = message
+      if (!isGreeted) {
+        const hello = helloOf(message)
+        const lent = lentTo(hello, lentStores)
+        stores = lent && new LentStoreServer(lent, call)
+        isGreeted = true
+        stopWaiting()
+        // The key is that of this server.
+        if (!upstream.write({ hello: { ...hello, storeKey: '' } })) await room.free()
+      } else if (storeRequest !== null) answerLent(storeRequest, stores, answers)
+      else {
+        checkNoHello(message)
+        if (!upstream.write(message)) await room.free()
       }
-      const lent = hello === null ? undefined : lentTo(hello, lentStores)
-      if (lent !== undefined) stores = new LentStoreServer(lent, call)
-      // The key is that of this server.
-      const passed = hello === null ? message : { hello: { ...hello, storeKey: '' } }
-      if (!upstream.write(passed)) await room.free()
     }
   } finally {
     stopWaiting()
@@ -64,20 +70,3 @@ export const relayWorker = async (relayed: Relayed, call: RpcCall): Promise<void
     await answered
   }
 }
-
-/** PERMISSION_DENIED for an unknown key, because not every worker that may connect may use the stores directly. */
-export const lentTo = (
-  { storeKey }: Pick<Hello, 'storeKey'>,
-  lentStores: LentStoresByKey | undefined,
-): LentStores | undefined => {
-  if (storeKey === '') return undefined
-  const lent = lentStores?.(storeKey)
-  if (lent === undefined) throw new StatusError('PERMISSION_DENIED', 'Hello: store_key is unknown to this server')
-  return lent
-}
-
-export const withoutKey = (): StatusError =>
-  new StatusError(
-    'PERMISSION_DENIED',
-    'a store request of a worker without store_key, expected one from a worker that this server started',
-  )

@@ -3,20 +3,15 @@ import { whenAborted } from '../../base/cancellation.js'
 import type { Clock } from '../../base/clock.js'
 import { StatusError } from '../../base/status-error.js'
 import { errorOf } from '../../proto/error-details.js'
-import type {
-  Hello,
-  PrintedOutput as Printed,
-  Result,
-  StoreRequest,
-  WorkerMessage,
-} from '../../proto/generated/remexec.worker.v1.js'
+import type { Hello, PrintedOutput as Printed, Result, WorkerMessage } from '../../proto/generated/remexec.worker.v1.js'
 import { type ResultOrigin, setOrigin } from '../../reapi/result-origin.js'
 import type { RpcCall, Service } from '../../rpc/rpc.js'
 import { type PrintedOutput, WORKER_IDENTITY, type WorkerPool, type WorkerSession } from '../../scheduler/scheduler.js'
 import { LentStoreServer, type LentStores } from '../../store/lent/server.js'
 import { awaitHello } from '../hello.js'
-import { parseHello, shownReason } from './hello.js'
-import { lentTo, relayWorker, withoutKey } from './relay.js'
+import { checkNoHello, helloOf, parseHello, shownReason } from './hello.js'
+import { answerLent, type LentAnswers, lentTo } from './lent-requests.js'
+import { relayWorker } from './relay.js'
 import { StreamLink } from './stream-link.js'
 
 export interface WorkerApiOptions {
@@ -58,6 +53,7 @@ const connect = async (
     term: scheduler.term,
     ...{ isIsolated, clock, workerIdentity },
   })
+  const answers: LentAnswers = { send: (id, answer) => link.answer(id, answer), fail: (error) => link.close(error) }
   const stopWaiting = awaitHello(clock, (error) => link.close(error))
   let session: WorkerSession | undefined
   let stores: LentStoreServer | undefined
@@ -73,7 +69,7 @@ const connect = async (
         session = greet(scheduler, hello, link)
         link.onRefused = session.refuse
         stopWaiting()
-      } else if (message.storeRequest !== null) answer(message.storeRequest, stores, link)
+      } else if (message.storeRequest !== null) answerLent(message.storeRequest, stores, answers)
       else receive(session, message, caller)
     }
     if (link.failure !== undefined) throw link.failure
@@ -84,14 +80,6 @@ const connect = async (
     stores?.close()
     session?.disconnected()
   }
-}
-
-const answer = (request: StoreRequest, stores: LentStoreServer | undefined, link: StreamLink): void => {
-  if (stores === undefined) {
-    throw withoutKey()
-  }
-  const answered = stores.receive(request, (storeAnswer) => link.answer(request.id, storeAnswer))
-  answered.catch((error: unknown) => link.close(StatusError.from(error)))
 }
 
 /** Who a worker is known as. */
@@ -109,20 +97,14 @@ const callerOf = ({ visitor, metadata }: RpcCall): WorkerCaller => {
   return { isKnown: visitor !== undefined, workerIdentity }
 }
 
-const helloOf = (message: WorkerMessage): Hello => {
-  if (message.hello !== null) return message.hello
-  const found = message.message ?? 'an unknown message'
-  throw new StatusError('INVALID_ARGUMENT', `the first message of a worker is ${found}, expected hello`)
-}
-
 const greet = (scheduler: WorkerPool, hello: Hello, link: StreamLink): WorkerSession => {
   const { offer, previous } = parseHello(hello)
   return scheduler.connectWorker(offer, previous, link)
 }
 
 const receive = (session: WorkerSession, message: WorkerMessage, caller: WorkerCaller): void => {
-  const { hello, progress, result, goingAway, health, printedOutput } = message
-  if (hello !== null) throw new StatusError('INVALID_ARGUMENT', 'a second hello came on one stream, expected one')
+  const { progress, result, goingAway, health, printedOutput } = message
+  checkNoHello(message)
   if (progress !== null) session.progress(progress.attemptId, progress.stage)
   else if (result !== null) receiveResult(session, result, caller)
   else if (printedOutput !== null) session.printed(printedOutput.id, printedIn(printedOutput))
