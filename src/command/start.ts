@@ -16,15 +16,13 @@ export const DEFAULT_CONFIG = recipeFile('machine', 'remexec.json5')
 /** One eviction frees this share of the CAS, at most a gigabyte. */
 const EVICTED_SHARE = 20
 const MAX_EVICTED_BYTES = 1e9
-/** Copies of larger blobs that actions use take as much beside the CAS. */
-const WHOLE_SHARE = 4
 
 export const start: Command = {
   name: 'start',
   usage: [['[--dir DIR] [--size SIZE] [--port PORT] [--host HOST]', 'serve this machine, without a configuration']],
   details: [
     ['--dir DIR', 'folder of all data (default ~/.cache/remexec, or in XDG_CACHE_HOME)'],
-    ['--size SIZE', 'limit of the blobs on disk, such as 50gb (default 20gb); copies for actions take a quarter more'],
+    ['--size SIZE', 'limit of the blobs on disk, such as 50gb (default 20gb)'],
     ['--port PORT', 'port for clients and for the page (default 50051)'],
     ['--host HOST', 'address to listen on (default 127.0.0.1); anyone who reaches it may run commands'],
   ],
@@ -65,12 +63,7 @@ const variablesOf = (args: Arguments): NodeJS.ProcessEnv => {
 const sizesOf = (size: string): NodeJS.ProcessEnv => {
   const bytes = sizeOf(size)
   const evicted = Math.min(MAX_EVICTED_BYTES, Math.floor(bytes / EVICTED_SHARE))
-  const wholeBytes = Math.floor(bytes / WHOLE_SHARE)
-  return {
-    REMEXEC_CAS_SIZE: String(bytes),
-    REMEXEC_CAS_EVICT: String(evicted),
-    REMEXEC_WHOLE_SIZE: String(wholeBytes),
-  }
+  return { REMEXEC_CAS_SIZE: String(bytes), REMEXEC_CAS_EVICT: String(evicted) }
 }
 
 const sizeOf = (size: string): number => {
@@ -104,7 +97,7 @@ const welcome = (config: Config, { addresses }: Running, dir: string): string =>
 /** An address that listens everywhere is reached on this machine at the loopback address. */
 const reachable = (address: string): string => address.replace(/^(0\.0\.0\.0|\[::\]):/, '127.0.0.1:')
 
-/** `CAS at most 25.1 GB, AC at most 1 GB`. */
+/** `CAS at most 20 GB, AC at most 1 GB`. */
 const limitsOf = ({ stores }: Config): string =>
   [...stores]
     .map(([name, store]) => {

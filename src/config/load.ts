@@ -5,6 +5,7 @@ import type { Config } from './config.js'
 import { Findings } from './findings.js'
 import { deepFreeze } from './freeze.js'
 import { type CompletedDocument, complete, type NormalisedDocument } from './implicit/services.js'
+import { keepChunks } from './kept-chunks.js'
 import { lint } from './lint/lint.js'
 import { lintModes } from './lint/modes.js'
 import { lintReferences } from './lint/names.js'
@@ -142,7 +143,8 @@ const checkDocument = (
   const paths = [...new Set([...configPaths, ...normaliser.paths, ...rotatedPaths(security)])]
   const config = { global, schedulers, instances, ...completed, ...(security && { security }), paths }
   lint(config, document, normaliser, findings)
-  return config
+  // A text without a file is no configuration that is served.
+  return configPaths.length === 0 ? config : keepChunks(config, normaliser.origins, findings)
 }
 
 const reportRepeated = ({ repeatedKeys }: Document, findings: Findings): void => {

@@ -92,7 +92,7 @@ t.test('without a configuration it serves this machine, and says where', async (
   const [, address] = await hears(/ready\n {2}address +grpc:\/\/(127\.0\.0\.1:\d+)\n/)
   t.match(said(), `  page     http://${address}/\n`)
   t.match(said(), `--remote_executor=grpc://${address}`)
-  t.match(said(), `  data     ${data}: CAS at most 0.475 GB, AC at most 1 GB\n`)
+  t.match(said(), `  data     ${data}: CAS at most 0.3 GB, AC at most 1 GB\n`)
   t.equal((await fetch(`http://${address}/`)).status, 200)
   t.ok(existsSync(`${data}/cas/content`))
   child.kill('SIGTERM')
@@ -104,7 +104,7 @@ t.test('`remexec` alone is `remexec start`, and heeds the variables of the defau
   const env = { PATH: process.env['PATH'], HOME: '/nowhere', REMEXEC_DATA: data, REMEXEC_PORT: '0' }
   const { hears, said } = start(t, [process.execPath, program], { env })
   await hears(/ready\n/)
-  t.match(said(), `  data     ${data}: CAS at most 25.1 GB, AC at most 1 GB\n`)
+  t.match(said(), `  data     ${data}: CAS at most 20 GB, AC at most 1 GB\n`)
 })
 
 t.test('init lists the recipes, writes one, and never writes over a file', async (t) => {

@@ -1,26 +1,13 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { collect, TestClient } from '../server/client.js'
 import { buildAction, EXECUTION, responseOf } from '../service/execution-harness.js'
-import { type Blob, blobOf, CAS, MIB, wire } from '../service/harness.js'
+import { type Blob, blobOf, CAPABILITIES, CAS, MIB, wire } from '../service/harness.js'
 import { bytesOf } from '../store/blobs.js'
 import { DEFAULT, type Program, serve } from './program.js'
 
-/** The stores of the default configuration before it kept larger blobs as chunks. */
-const FORMER = `{
-  stores: {
-    CAS: { fast_slow: {
-      fast: { filesystem: { content_path: '\${REMEXEC_DATA}/cas/content', temp_path: '\${REMEXEC_DATA}/cas/temp' } },
-      slow: { noop: {} },
-    } },
-    AC: { filesystem: { content_path: '\${REMEXEC_DATA}/ac/content', temp_path: '\${REMEXEC_DATA}/ac/temp' } },
-  },
-  servers: [{
-    name: 'public',
-    listener: { http: { socket_address: '127.0.0.1:0' } },
-    services: { cas: [{ instance_name: '', cas_store: 'CAS' }], ac: [{ instance_name: '', ac_store: 'AC' }] },
-  }],
-}`
+/** The default configuration of 0.2.0, which keeps larger blobs as chunks. */
+const CHUNKS = 'fixtures/configs/chunks.json5'
 
 const connected = async (t: Test, { hears }: Program): Promise<TestClient> => {
   const [, address = ''] = await hears(/serving grpc:\/\/(\S+) server=public/)
@@ -45,36 +32,77 @@ const read = async (client: TestClient, digest: ReturnType<typeof wire>): Promis
   return responses[0]?.data ?? Buffer.alloc(0)
 }
 
+const [large, small] = [blobOf(bytesOf(3 * MIB, 'large')), blobOf(bytesOf(30_000, 'small'))]
+
+const stopped = async ({ child, ended }: Program): Promise<void> => {
+  child.kill('SIGTERM')
+  await ended
+}
+
+/** To readers, as inputs of an action, and in chunks. */
+const servesBoth = async (t: Test, client: TestClient): Promise<void> => {
+  t.equal(await missing(client, [large, small]), 0)
+  for (const { digest, bytes } of [large, small]) t.ok((await read(client, wire(digest))).equals(bytes))
+
+  const files = [large, small].map(({ digest }, at) => ({ name: `in${at}`, digest: wire(digest) }))
+  const { root, command, action } = buildAction({
+    command: { arguments: ['sh', '-c', 'cat in1 in0 > out'], outputPaths: ['out'] },
+    root: { files },
+  })
+  await upload(client, [root, command, action])
+  const ended = await collect(client.serverStream(`${EXECUTION}/Execute`, { actionDigest: wire(action.digest) }))
+  const { result } = responseOf(ended.messages.at(-1))
+  const output = result?.outputFiles[0]?.digest
+  t.ok(output && (await read(client, output)).equals(Buffer.concat([small.bytes, large.bytes])))
+  await splits(t, client)
+}
+
+const splits = async (t: Test, client: TestClient): Promise<void> => {
+  const { cacheCapabilities } = await client.unary(`${CAPABILITIES}/GetCapabilities`, {}).response
+  t.match(cacheCapabilities, { splitBlobSupport: true, spliceBlobSupport: true }, 'clients are told')
+  const list = await client.unary(`${CAS}/SplitBlob`, { blobDigest: wire(large.digest) }).response
+  t.ok(list.chunkDigests.length > 1)
+  const chunks = await Promise.all(list.chunkDigests.map((digest: ReturnType<typeof wire>) => read(client, digest)))
+  t.ok(Buffer.concat(chunks).equals(large.bytes))
+  t.ok((await read(client, wire(large.digest))).equals(large.bytes))
+  const splice = { blobDigest: wire(large.digest), chunkDigests: list.chunkDigests }
+  t.match(await client.unary(`${CAS}/SpliceBlob`, splice).response, { blobDigest: { hash: large.digest.hash } })
+}
+
+const STAYS = /cas\/lists has the lists of larger blobs that an older release kept as chunks: this store stays a dedup/
+
 t.test(
-  'a folder of the former default serves what it has: to readers, as inputs of an action, and in chunks',
+  'a folder with larger blobs as chunks, as 0.2.0 wrote it, loses none under the default configuration',
   async (t) => {
     const data = t.testdir()
-    writeFileSync(`${data}/former.json5`, FORMER)
-    const [large, small] = [blobOf(bytesOf(3 * MIB, 'large')), blobOf(bytesOf(30_000, 'small'))]
-    const former = serve(t, `${data}/former.json5`, data)
+    const former = serve(t, CHUNKS, data)
     await upload(await connected(t, former), [large, small])
-    former.child.kill('SIGTERM')
-    await former.ended
+    await stopped(former)
 
-    const client = await connected(t, serve(t, DEFAULT, data))
-    t.equal(await missing(client, [large, small]), 0)
-    for (const { digest, bytes } of [large, small]) t.ok((await read(client, wire(digest))).equals(bytes))
+    const kept = serve(t, DEFAULT, data)
+    await servesBoth(t, await connected(t, kept))
+    t.match(kept.said(), STAYS, 'the start says why')
+    await stopped(kept)
 
-    const files = [large, small].map(({ digest }, at) => ({ name: `in${at}`, digest: wire(digest) }))
-    const { root, command, action } = buildAction({
-      command: { arguments: ['sh', '-c', 'cat in1 in0 > out'], outputPaths: ['out'] },
-      root: { files },
-    })
-    await upload(client, [root, command, action])
-    const ended = await collect(client.serverStream(`${EXECUTION}/Execute`, { actionDigest: wire(action.digest) }))
-    const { result } = responseOf(ended.messages.at(-1))
-    const output = result?.outputFiles[0]?.digest
-    t.ok(output && (await read(client, output)).equals(Buffer.concat([small.bytes, large.bytes])))
-
-    const list = await client.unary(`${CAS}/SplitBlob`, { blobDigest: wire(large.digest) }).response
-    t.ok(list.chunkDigests.length > 1)
-    const chunks = await Promise.all(list.chunkDigests.map((digest: ReturnType<typeof wire>) => read(client, digest)))
-    t.ok(Buffer.concat(chunks).equals(large.bytes))
-    t.ok((await read(client, wire(large.digest))).equals(large.bytes))
+    // As the warning says.
+    for (const folder of ['lists', 'whole']) rmSync(`${data}/cas/${folder}`, { recursive: true })
+    const plain = serve(t, DEFAULT, data)
+    const client = await connected(t, plain)
+    t.notMatch(plain.said(), STAYS)
+    t.equal(await missing(client, [small]), 0, 'blobs of chunk size stay')
+    t.equal(await missing(client, [large]), 1)
+    await upload(client, [large])
+    await servesBoth(t, client)
   },
 )
+
+t.test('a folder of the default configuration is served by that of 0.2.0, which keeps chunks', async (t) => {
+  const data = t.testdir()
+  const plain = serve(t, DEFAULT, data)
+  const client = await connected(t, plain)
+  await upload(client, [large, small])
+  await splits(t, client)
+  await stopped(plain)
+  t.notOk(existsSync(`${data}/cas/lists`), 'it has no folder of lists, so the next start is a plain one too')
+  await servesBoth(t, await connected(t, serve(t, CHUNKS, data)))
+})

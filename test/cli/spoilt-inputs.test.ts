@@ -8,8 +8,7 @@ import { serve } from './program.js'
 
 t.setTimeout(600_000)
 
-/** The default configuration, whose store is `dedup`. */
-const DEDUP = 'deploy/recipes/machine/remexec.json5'
+const DEDUP = 'fixtures/configs/chunks.json5'
 
 const FILES = `{
   stores: {

@@ -32,12 +32,7 @@ const failures: readonly Failure[] = [
       chmodSync(`${data}/cas`, isRoot ? 0o700 : 0o000)
       return isRoot ? { uid: NOBODY } : undefined
     },
-    told: (data) => [
-      'store CAS/index_store',
-      `${data}/cas/lists/content`,
-      'permission denied (EACCES)',
-      /give .* the right/,
-    ],
+    told: (data) => ['store CAS/fast', `${data}/cas/content`, 'permission denied (EACCES)', /give .* the right/],
   },
   {
     what: 'a content_path that is a file',
@@ -47,7 +42,7 @@ const failures: readonly Failure[] = [
       return undefined
     },
     told: (data) => [
-      'store CAS/content_store: cannot make the directory',
+      'store CAS/fast: cannot make the directory',
       `${data}/cas/content while it makes its folders: a file is in its place (EEXIST)`,
       /move that file away/,
     ],
@@ -60,7 +55,7 @@ const failures: readonly Failure[] = [
       return undefined
     },
     told: (data) => [
-      'store CAS/content_store: cannot make the directory',
+      'store CAS/fast: cannot make the directory',
       `${data}/cas/content/records while it opens its records: a file is in its place (EEXIST)`,
       /move that file away/,
     ],
@@ -75,7 +70,7 @@ const failures: readonly Failure[] = [
       return undefined
     },
     told: (data) => [
-      `store CAS/content_store: cannot remove ${data}/cas/temp/`,
+      `store CAS/fast: cannot remove ${data}/cas/temp/`,
       'while it deletes incomplete uploads in temp_path: it is a directory (EISDIR); move that directory away',
     ],
   },
@@ -86,7 +81,7 @@ const failures: readonly Failure[] = [
       return undefined
     },
     told: (data) => [
-      'store CAS/content_store',
+      'store CAS/fast',
       `${data}/cas/content/index`,
       'is a directory, expected the checkpoint',
       /move it away/,
@@ -103,11 +98,7 @@ const failures: readonly Failure[] = [
   {
     what: 'a home that is no directory',
     prepare: () => ({ env: { HOME: '/etc/passwd', REMEXEC_DATA: '~/data' } }),
-    told: () => [
-      'store CAS/index_store',
-      '/etc/passwd/data/cas/lists/content',
-      'a file is where a directory is expected (ENOTDIR)',
-    ],
+    told: () => ['store CAS/fast', '/etc/passwd/data/cas/content', 'a file is where a directory is expected (ENOTDIR)'],
   },
 ]
 

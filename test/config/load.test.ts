@@ -80,16 +80,11 @@ t.test(
     t.ok((config.workers[0]?.options.max_inflight_tasks ?? 0) > 0)
     t.ok(config.global.drain_s < 10, 'done before Docker and podman kill what they stop')
     const cas = config.stores.get('CAS')
-    const chunks = cas?.kind === 'dedup' ? cas.options : undefined
-    t.equal(chunks?.chunking_function, 'fast_cdc_2020')
-    t.match(chunks?.whole_store, { kind: 'filesystem' }, 'inputs of actions are files')
-    t.match(chunks?.content_store, {
-      kind: 'filesystem',
-      options: { content_path: '/home/user/.cache/remexec/cas/content' },
-    })
-    t.match(chunks?.content_store, {
-      options: { eviction_policy: { max_bytes: 20e9, evict_bytes: 1e9, max_count: 0 } },
-    })
+    const files = cas?.kind === 'fast_slow' ? cas.options.fast : undefined
+    t.match(files, { kind: 'filesystem', options: { content_path: '/home/user/.cache/remexec/cas/content' } })
+    t.match(files, { options: { eviction_policy: { max_bytes: 20e9, evict_bytes: 1e9, max_count: 0 } } })
+    const chunking = server?.services.cas.get('*')?.experimental_chunking
+    t.match(chunking, { chunking_function: 'fast_cdc_2020', index_store: 'CAS' }, 'chunks are made when a client asks')
     const moved = parse(readFileSync(new URL(DEFAULT, fixtures), 'utf8'), {
       REMEXEC_DATA: '/srv',
       REMEXEC_PORT: '0',

@@ -33,13 +33,7 @@ t.test('probes, gRPC health and the report over HTTP/2 show the same state', asy
   const answer = await get(session, '/status?from=probe')
   t.match(answer, { status: 200, type: /json/ })
   const components = JSON.parse(answer.body).map(({ component }: { component: string }) => component)
-  for (const expected of [
-    'stores/AC',
-    'stores/CAS',
-    'stores/CAS/content_store',
-    'scheduler/MAIN',
-    'workers/worker_0',
-  ]) {
+  for (const expected of ['stores/AC', 'stores/CAS', 'stores/CAS/fast', 'scheduler/MAIN', 'workers/worker_0']) {
     t.ok(components.includes(expected), `${expected} among ${components}`)
   }
   t.match(await get(session, '/status', 'POST'), { status: 405 })

@@ -69,8 +69,7 @@ for (const protocol of ['grpc', 'http/protobuf'] as const) {
     const tiers = spans.filter(({ name }) => name.startsWith('find_missing ')).map((span) => ancestry(span, spans))
     t.same(tiers.sort(), [
       ['find_missing CAS', call],
-      ['find_missing CAS/content_store', 'find_missing CAS', call],
-      ['find_missing CAS/index_store', 'find_missing CAS', call],
+      ['find_missing CAS/fast', 'find_missing CAS', call],
     ])
     t.ok(
       spans.every(({ trace, tookNs }) => trace === TRACE && tookNs >= 0),
@@ -111,7 +110,7 @@ t.test('an action is traced from its call through queue and worker into the stor
   t.same(chain('upload outputs'), ['upload outputs', 'attempt', execute])
   t.same(chain('write AC'), ['write AC', 'action cache', execute])
   const ancestries = spans.map((span) => ancestry(span, spans).join(' < '))
-  t.ok(ancestries.includes(`find_missing CAS/content_store < find_missing CAS < upload outputs < attempt < ${execute}`))
+  t.ok(ancestries.includes(`find_missing CAS/fast < find_missing CAS < upload outputs < attempt < ${execute}`))
   const attempt = spans.find(({ name }) => name === 'attempt')
   t.equal(attempt?.attributes['remexec.digest'], built.digest.key)
   const call = spans.find(({ name }) => name === execute)

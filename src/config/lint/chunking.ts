@@ -5,10 +5,10 @@ import { type LintContext, storeBehind } from './context.js'
 const CHUNK_BYTES = { least: 1024, most: 1024 * 1024 }
 
 /** What the schema has for these keys when a file does not. */
-const DEFAULTS = { avg_chunk_size_bytes: 524_288, min_chunk_size_bytes: 262_144 } as const
-const DEDUP_DEFAULTS = { min_size: 65_536, normal_size: 262_144, max_size: 524_288 } as const
+export const CHUNK_DEFAULTS = { avg_chunk_size_bytes: 524_288, min_chunk_size_bytes: 262_144 } as const
+export const DEDUP_DEFAULTS = { min_size: 65_536, normal_size: 262_144, max_size: 524_288 } as const
 
-type Sizes = Pick<Chunking, keyof typeof DEFAULTS | 'horizon_size_bytes'>
+type Sizes = Pick<Chunking, keyof typeof CHUNK_DEFAULTS | 'horizon_size_bytes'>
 
 const lintSizes = (sizes: Sizes, path: readonly (string | number)[], { findings }: LintContext): void => {
   for (const key of ['avg_chunk_size_bytes', 'min_chunk_size_bytes'] as const) {
@@ -38,7 +38,7 @@ export const lintDedupSizes = (options: StoreOptions['dedup'], context: LintCont
       })
     return
   }
-  const [key] = changed(options, { ...DEFAULTS, horizon_size_bytes: undefined })
+  const [key] = changed(options, { ...CHUNK_DEFAULTS, horizon_size_bytes: undefined })
   if (key !== undefined)
     findings.error([...path, key], 'this is a size of chunking_function, which is absent', {
       expected: 'chunking_function beside it, or min_size, normal_size and max_size',
@@ -62,7 +62,7 @@ export const lintChunking = ({ services }: ServerConfig, context: LintContext): 
 /** The store knows its lists and sizes. */
 const lintOverDedup = (chunking: Chunking, { findings, originOf }: LintContext): void => {
   const defaults = {
-    ...DEFAULTS,
+    ...CHUNK_DEFAULTS,
     chunking_function: 'fast_cdc_2020',
     horizon_size_bytes: undefined,
     index_store: undefined,

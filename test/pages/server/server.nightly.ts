@@ -43,7 +43,7 @@ t.test(
     const rows = rowsOf(stores)
     const store = rows.find(([name, share]) => name === 'CAS' && share?.endsWith(' %'))
     t.match(store, ['CAS', '75.0 %', '3', '1', '0', '2 kB', '6.1 kB'])
-    t.match(rows.find(([name]) => name === 'content_store')?.[1], /^2\.\d kB of /)
+    t.match(rows.find(([name]) => name === 'fast')?.[1], /^2\.\d kB of /)
     t.match(
       rowsOf(await show('server')).find(([name]) => name === 'workers/worker_0'),
       ['workers/worker_0', /Ok|Initializing/],
