@@ -1,5 +1,5 @@
 import { Metadata } from '@grpc/grpc-js'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { StatusError } from '../../src/base/status-error.js'
 import { withoutSecrets } from '../../src/log/secrets.js'
 import { GatheredOutput } from '../../src/process/gathered-output.js'
@@ -9,7 +9,7 @@ import { collect, TestClient } from '../server/client.js'
 import { buildAction, EXECUTION } from '../service/execution-harness.js'
 import { blobOf, CAS, wire } from '../service/harness.js'
 import { until } from '../until.js'
-import { DEFAULT, type Program, serve } from './program.js'
+import { DEFAULT, serve } from './program.js'
 
 const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
 
@@ -110,18 +110,9 @@ t.test('many lines take few writes, and each line is written without waiting for
   t.equal(written.length, 1, 'what is much is written at once')
 })
 
-/** Its worker, a process of its own, makes directories for the next actions until it has noticed that the server is gone. */
-const endsBeforeItsFolder = (t: Test, { child, ended }: Program): void => {
-  t.teardown(async () => {
-    child.kill('SIGKILL')
-    await ended
-  })
-}
-
 t.test('the log lines of client, scheduler and worker share one id', async (t) => {
   const env = { REMEXEC_LOG_FORMAT: 'json', REMEXEC_LOG_LEVEL: 'debug' }
   const server = serve(t, DEFAULT, t.testdir(), env)
-  endsBeforeItsFolder(t, server)
   const [, address = ''] = await server.hears(/serving grpc:\/\/([^"]+)"/)
   await server.hears(/"a worker connected"/)
   const client = new TestClient(address)
@@ -163,7 +154,6 @@ t.test(
   'the log says what became of each action: at info when it failed for another reason than its command',
   async (t) => {
     const server = serve(t, DEFAULT, t.testdir(), { REMEXEC_LOG_FORMAT: 'json', REMEXEC_LOG_LEVEL: 'debug' })
-    endsBeforeItsFolder(t, server)
     const [, address = ''] = await server.hears(/serving grpc:\/\/([^"]+)"/)
     await server.hears(/"a worker connected"/)
     const client = new TestClient(address)

@@ -2,6 +2,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import { killed } from './killed.js'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 export const program = `${root}dist/cli.js`
@@ -42,7 +43,7 @@ export const start = (t: Test, command: readonly string[], options: SpawnOptions
     child.once('error', reject)
     child.once('close', (code, signal) => resolve({ code, signal }))
   })
-  t.teardown(() => child.kill('SIGKILL'))
+  t.teardown(() => killed(child))
   const hears = (pattern: RegExp): Promise<RegExpExecArray> =>
     new Promise((resolve, reject) => {
       const look = (): void => {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import { killed } from '../cli/killed.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -25,11 +26,7 @@ export const startServer = (t: Test, transport = 'remexec', config = everything)
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const exited = new Promise((resolve) => child.once('close', resolve))
-  t.teardown(() => {
-    child.kill('SIGKILL')
-    return exited
-  })
+  t.teardown(() => killed(child))
   return new Promise((resolve, reject) => {
     let log = ''
     child.once('error', reject)
