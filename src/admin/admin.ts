@@ -6,6 +6,7 @@ import type { Log } from '../log/log.js'
 import type { Visitor } from '../rpc/gate.js'
 import { listedOf } from '../scheduler/listed.js'
 import type { Scheduler, SchedulerOperator, SchedulerOverview } from '../scheduler/scheduler.js'
+import { demandOf } from './demand.js'
 import { Diagnostics } from './diagnostics.js'
 import { json, numberOf, of, withTimes } from './json.js'
 import { placeText, wantedList } from './list-query.js'
@@ -40,6 +41,7 @@ export interface AdminHandler {
  *
  *   GET    {path}                                   workers, queue and failed actions of every scheduler, also of those elsewhere
  *   GET    {path}/status                            version, health, stores and counts of this process
+ *   GET    {path}/demand?property=NAME=VALUE         how many actions wait and run, by what they ask of a worker, for autoscalers
  *   GET    {path}/builds?limit=50                   the latest builds that the caller may see
  *   GET    {path}/blobs?kind=blobs&limit=50         what the stores of an instance keep: kinds blobs, results and http (entries of HTTP caches)
  *   GET    {path}/scopes?instance=NAME               the scopes that were used since the start
@@ -74,6 +76,7 @@ export class Admin {
     return new Map([
       [path, handler(['GET', 'HEAD'], () => this.#overview())],
       [`${below}/status`, handler(['GET', 'HEAD'], () => this.#status())],
+      [`${below}/demand`, handler(['GET', 'HEAD'], (query) => this.#demand(query))],
       [`${below}/blobs`, handler(['GET', 'HEAD'], (query, _, signal) => this.#list(query, signal))],
       [`${below}/builds`, handler(['GET', 'HEAD'], (query, asked) => this.#builds(query, asked))],
       [
@@ -141,9 +144,16 @@ export class Admin {
   async #overview(): Promise<object> {
     await this.refresh()
     const schedulers: [string, object][] = []
-    for (const [name, { queue, stuck, ...overview }] of this.overviews())
+    for (const [name, { queue, stuck, demand: _, ...overview }] of this.overviews())
       schedulers.push([name, { ...overview, stuck: stuck(), queue: await listedOf(queue) }])
     return withTimes({ nowMs: this.#clock.now(), schedulers: Object.fromEntries(schedulers) }) as object
+  }
+
+  async #demand(query: URLSearchParams): Promise<object> {
+    await this.refresh()
+    const name = query.get('scheduler')
+    if (name !== null && !this.schedulers.has(name)) throw notFound(`scheduler ${name}`, [...this.schedulers.keys()])
+    return demandOf(query, this.schedulers)
   }
 
   async #status(): Promise<object> {

@@ -224,6 +224,7 @@ const start = async (
     storeConfig: (name) => storeBehind(config.stores, name),
     watch: (probe) => health.register(probe),
     observe: (activity) => observation.metrics.executions.watch(activity),
+    observeElection: (election) => observation.metrics.elections.watch(election),
   })
 
   admin.schedulers = schedulers

@@ -18,6 +18,14 @@ export interface Activity {
   readonly executions: readonly ActiveExecutions[]
   readonly oldestQueuedMs: number
   readonly workers: readonly ActiveWorker[]
+  readonly demand: readonly PlatformDemand[]
+}
+
+/** Actions that ask for the same properties of a worker. */
+export interface PlatformDemand {
+  readonly properties: readonly (readonly [name: string, value: string])[]
+  readonly queued: number
+  readonly running: number
 }
 
 /** Executions of one priority, and of one worker if they run. */
@@ -48,6 +56,7 @@ type Result = (typeof RESULTS)[number]
 const MAX_WORKER_IDS = 200
 const MAX_PRIORITIES = 20
 const MAX_ACTION_DIGESTS = 1000
+const MAX_PLATFORMS = 100
 
 /** Labels of completed executions besides the result. */
 export interface ExecutionLabels {
@@ -65,6 +74,7 @@ export class ExecutionMetrics {
   readonly #stages: ReadonlyMap<string, Distribution>
   readonly #activities: (() => Activity)[] = []
   readonly #active = new LingeringSeries()
+  readonly #demanded = new LingeringSeries()
   readonly #digests: BoundedValues | undefined
   readonly #instanceNames: BoundedValues | undefined
 
@@ -77,6 +87,7 @@ export class ExecutionMetrics {
       observed('gauge', ACTIVE, () => this.#here(() => this.#active.settle(this.#counted()))),
       observed('counter', RETRIES, () => [this.#retries]),
       { ...STAGE_DURATION, kind: 'histogram', series: () => this.#stages.values() },
+      observed('gauge', DEMAND, () => this.#here(() => this.#demanded.settle(this.#demand()))),
       observed('gauge', OLDEST_QUEUED, () => this.#here(() => this.#oldest())),
       observed('counter', WORKER_EVENTS, () => this.#events.values()),
       observed('gauge', WORKERS, () => this.#here(() => this.#workersByState())),
@@ -183,6 +194,20 @@ export class ExecutionMetrics {
     return [...counts.values()]
   }
 
+  #demand(): readonly Reading[] {
+    const known = new BoundedValues(MAX_PLATFORMS)
+    const counts = new Map<string, Demanded>()
+    for (const { properties, queued, running } of this.activities().flatMap(({ demand }) => demand)) {
+      const platform = known.of(properties.map(([name, value]) => `${name}=${value}`).join(','))
+      const sums = counts.get(platform) ?? { queued: 0, running: 0 }
+      counts.set(platform, { queued: sums.queued + queued, running: sums.running + running })
+    }
+    return [...counts].flatMap(([platform, { queued, running }]) => [
+      { labels: { execution_platform: platform, execution_stage: 'queued' }, value: queued },
+      { labels: { execution_platform: platform, execution_stage: 'executing' }, value: running },
+    ])
+  }
+
   #oldest(): readonly Reading[] {
     const ages = this.activities().map(({ oldestQueuedMs }) => oldestQueuedMs)
     return [{ labels: {}, value: Math.max(0, ...ages) / 1000 }]
@@ -203,6 +228,7 @@ export class ExecutionMetrics {
   }
 }
 
+type Demanded = Pick<PlatformDemand, 'queued' | 'running'>
 type Timestamp = Parameters<typeof toMs>[0]
 
 const countsOf = <Value extends string>(label: string, values: readonly Value[]): ReadonlyMap<Value, Count> =>
@@ -224,6 +250,12 @@ const COMPLETED: Description = {
 const ACTIVE: Description = {
   name: 'svc_execution_active_count',
   description: 'Actions in the queue or at a worker; identical actions that share a run count once.',
+  unit: '{action}',
+}
+
+const DEMAND: Description = {
+  name: 'svc_execution_demand_count',
+  description: 'Actions in the queue, and given to workers, by what they ask of a worker; there may be none.',
   unit: '{action}',
 }
 

@@ -1,6 +1,7 @@
 import { Ledger } from '../ledger/ledger.js'
 import { BoundedValues } from './bounded-values.js'
 import { CallMetrics } from './call-metrics.js'
+import { ElectionMetrics } from './election-metrics.js'
 import { ExecutionMetrics } from './execution-metrics.js'
 import { HttpCacheMetrics } from './http-cache-metrics.js'
 import { HttpMetrics } from './http-metrics.js'
@@ -26,6 +27,7 @@ export interface MetricsOptions {
 export class Metrics {
   readonly stores: StoreMetrics
   readonly executions: ExecutionMetrics
+  readonly elections = new ElectionMetrics()
   readonly calls: CallMetrics
   readonly httpCaches = new HttpCacheMetrics()
   readonly http = new HttpMetrics()
@@ -89,6 +91,7 @@ export class Metrics {
     return [
       ...this.stores.instruments,
       ...this.executions.instruments,
+      ...this.elections.instruments,
       this.calls.instrument,
       ...this.httpCaches.instruments,
       ...this.http.instruments,

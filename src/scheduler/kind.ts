@@ -6,7 +6,7 @@ import type { Log } from '../log/log.js'
 import type { Tracer } from '../rpc/trace.js'
 import type { Resources } from '../work/resources.js'
 import type { ActionResults, Scheduler } from './scheduler.js'
-import type { SchedulerActivity, SchedulerMeter } from './simple/meter.js'
+import type { ElectionFacts, SchedulerActivity, SchedulerMeter } from './simple/meter.js'
 
 /**
  * Builds schedulers of one kind from their options. Fails with a StatusError or with an error of the file
@@ -36,6 +36,8 @@ export interface SchedulerParts {
   watch(probe: HealthProbe): void
   /** Registers the function that reports how busy a scheduler is. */
   observe?(activity: () => SchedulerActivity): void
+  /** Registers the function that tells of the election of a scheduler that several servers have. */
+  observeElection?(election: () => ElectionFacts): void
 }
 
 export interface BuildContext extends SchedulerParts {

@@ -182,8 +182,21 @@ export interface SchedulerOverview {
   readonly queue: Iterable<QueuedAction>
   /** The latest actions that did not succeed, newest first; at most 100. */
   readonly failed: readonly FailedAction[]
+  /** What waits and runs, by what it asks of a worker. */
+  readonly demand: readonly PlatformDemand[]
   /** Set if queue and workers are in another process. */
   readonly elsewhere?: StateElsewhere
+}
+
+/** The actions that ask for the same properties of a worker, but for amounts. There may be no such worker. */
+export interface PlatformDemand {
+  /** Names and values that have to be equal; `*` for any value. */
+  readonly properties: readonly (readonly [name: string, value: string])[]
+  readonly queued: number
+  /** Given to a worker, where some may wait for a slot. */
+  readonly running: number
+  /** Sums of what they ask of `minimum` properties, by name. */
+  readonly amounts: ReadonlyMap<string, { readonly queued: number; readonly running: number }>
 }
 
 /** What lists of queued actions have at most where they cannot be read to their end. */

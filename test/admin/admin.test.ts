@@ -18,6 +18,7 @@ import {
 } from '../service/execution-harness.js'
 import { CAS, wire } from '../service/harness.js'
 import { freePorts } from '../store/remote/backend.js'
+import { found } from '../until.js'
 
 type Operation = Output<'google.longrunning.Operation'>
 const progressCodec = codec('remexec.scheduler.v1.OperationProgress')
@@ -137,6 +138,15 @@ t.test('GetOperation, ListOperations and the operator page say why an action wai
       },
     },
   })
+  t.match(await ask('GET', '/admin/demand?scheduler=QUEUE'), {
+    status: 200,
+    content: {
+      queued: 1,
+      running: 1,
+      amounts: {},
+      platforms: [{ scheduler: 'QUEUE', properties: [], queued: 1, running: 1 }],
+    },
+  })
   const drain = `/admin/drain?scheduler=QUEUE&worker=${runner.id}`
   t.same(await ask('PUT', drain), { status: 200, content: { workers: [runner.id], isDrained: true } })
   runner.succeed(told)
@@ -174,6 +184,42 @@ t.test('GetOperation, ListOperations and the operator page say why an action wai
   ] as const) {
     t.equal((await ask(method, target)).status, status, `${method} ${target}`)
   }
+})
+
+t.test('demand is told for each platform, also with no worker there, and by the server that forwards', async (t) => {
+  const { execute, ask } = await start(t)
+  const night: [string, string][] = [
+    ['Pool', 'night'],
+    ['cpu_count', '3'],
+  ]
+  for (const text of ['a', 'b']) await (await execute('far', text, [...night, ['OSFamily', 'Linux']])).stream.next()
+  await (await execute('far', 'c', [['OSFamily', 'Linux']])).stream.next()
+  const amounts = { cpu_count: { queued: 6, running: 0 } }
+  const properties = [
+    { name: 'OSFamily', value: 'Linux' },
+    { name: 'Pool', value: '*' },
+  ]
+  const platforms = [
+    { scheduler: 'QUEUE', queued: 2, running: 0, properties, amounts },
+    { scheduler: 'QUEUE', queued: 1, running: 0, properties, amounts: {} },
+  ]
+  const linux = await ask('GET', '/admin/demand?scheduler=QUEUE&property=Pool=*&property=OSFamily=Linux')
+  t.same(linux, { status: 200, content: { queued: 3, running: 0, amounts, platforms } })
+  // It is asked once a second.
+  const told = await found(async () => {
+    const { content } = await ask('GET', '/admin/demand?scheduler=FAR')
+    return (content as { queued: number }).queued === 3 ? content : undefined
+  })
+  t.same(told, { ...linux.content, platforms: platforms.map((one) => ({ ...one, scheduler: 'FAR' })) })
+  t.same(await ask('GET', '/admin/demand?property=Pool=day'), {
+    status: 200,
+    content: { queued: 0, running: 0, amounts: {}, platforms: [] },
+  })
+  t.match(await ask('GET', '/admin/demand?property=Pool'), {
+    status: 400,
+    content: { error: /expected property=NAME=VALUE/ },
+  })
+  t.equal((await ask('GET', '/admin/demand?scheduler=NONE')).status, 404)
 })
 
 t.test('the operator page lists the latest actions that failed, with the build they belong to', async (t) => {

@@ -183,6 +183,8 @@ const ACTIVE = 'svc_execution_active_count'
 const active = (stage: string, worker = '', priority = 0): string =>
   `execution_stage=${stage},execution_priority=${priority},execution_worker_id=${worker}`
 
+const asked = (stage: string, platform: string): string => `execution_platform=${platform},execution_stage=${stage}`
+
 const WINDOWS = { platform: { properties: [{ name: 'os', value: 'windows' }] } }
 
 /**
@@ -293,6 +295,7 @@ const expectedOfActions = (gone: FakeWorker) => ({
     ...{ success: 2, failure: 1, timeout: 1, cache_hit: 1, cancelled: 1 },
   }),
   svc_execution_active_count: { [active('queued', '', -3)]: 1, [active('executing', gone.id, 7)]: 1 },
+  svc_execution_demand_count: { [asked('queued', 'os=windows')]: 1, [asked('executing', '')]: 1 },
   svc_execution_retry_count_total: { '': 1 },
   svc_execution_stage_duration: labelled('execution_stage', {
     ...{ queued: 7, input_fetch: 1, executing: 1, output_upload: 1 },
@@ -301,6 +304,10 @@ const expectedOfActions = (gone: FakeWorker) => ({
   svc_worker_events_total: labelled('worker_event', { connected: 6, disconnected: 2, timeout: 1 }),
   svc_worker_count: labelled('worker_state', { connected: 2, draining: 1, away: 1 }),
   svc_worker_slots: { '': 4 },
+  // The queue is this process's own.
+  ...{ svc_scheduler_leads: {}, svc_scheduler_term: {}, svc_scheduler_servers: {}, svc_scheduler_engine_silence: {} },
+  ...{ svc_scheduler_rebuild_duration: {}, svc_scheduler_offices_total: {}, svc_scheduler_refused_leaders_total: {} },
+  svc_scheduler_handed_in_again_total: {},
 })
 
 const REAPI = 'build.bazel.remote.execution.v2'

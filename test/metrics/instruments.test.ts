@@ -59,13 +59,26 @@ t.test('the series of workers and priorities are bounded, and the total is right
     workerId: `worker-${index}`,
     count: 1,
   }))
-  metrics.watch(() => ({ executions, oldestQueuedMs: 0, workers: [] }))
+  metrics.watch(() => ({ executions, oldestQueuedMs: 0, workers: [], demand: [] }))
   const readings = valuesOf(metrics, 'svc_execution_active_count') as { value: number; execution_worker_id: string }[]
   t.ok(new Set(readings.map(({ execution_worker_id }) => execution_worker_id)).size <= 202)
   t.equal(
     readings.reduce((sum, { value }) => sum + value, 0),
     5000,
   )
+})
+
+t.test('clients that ask for something else with every action make a bounded number of series', async (t) => {
+  const metrics = new ExecutionMetrics({ labelsActionDigests: false })
+  const demand = Array.from({ length: 1000 }, (_, index) => {
+    return { properties: [['pool', `p${index}`]] as const, queued: 2, running: 1 }
+  })
+  metrics.watch(() => ({ executions: [], oldestQueuedMs: 0, workers: [], demand }))
+  const readings = valuesOf(metrics, 'svc_execution_demand_count') as { value: number; execution_stage: string }[]
+  t.equal(readings.length, 202)
+  const sumOf = (stage: string) =>
+    readings.reduce((sum, one) => sum + (one.execution_stage === stage ? one.value : 0), 0)
+  t.same([sumOf('queued'), sumOf('executing')], [2000, 1000])
 })
 
 t.test('executions are counted by action only if configured, for a bounded number of actions', async (t) => {

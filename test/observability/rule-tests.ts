@@ -61,6 +61,8 @@ export const TROUBLES: Readonly<Record<string, { readonly wrong: Values; readonl
   RemexecUploadsWait: unseen('svc_upload_queue_age{cache_type="CAS"}', always(1200)),
   RemexecUploadsLost: unseen('svc_uploads_behind_total{cache_type="CAS",upload_result="lost"}', growing(1)),
   RemexecNoWorkers: { wrong: starved },
+  RemexecNobodyLeads: unseen('svc_scheduler_leads{scheduler_name="MAIN"}', always(0)),
+  RemexecElectionAway: unseen('svc_scheduler_engine_silence{scheduler_name="MAIN"}', always(300)),
   RemexecQueueStuck: { wrong: where(/^svc_execution_oldest_queued_age/, always(700)) },
   RemexecWorkersLost: unseen('svc_worker_events_total{worker_event="timeout"}', growing(1)),
   RemexecWorkersSick: { wrong: where(/^svc_worker_count\{.*="sick"/, always(1)) },

@@ -66,7 +66,7 @@ const madeUp = (count: number) => {
     }
   }
   const queue = { [Symbol.iterator]: actions }
-  const all = { workers: [], queued: count, stuck: () => undefined, failed: [], queue }
+  const all = { workers: [], queued: count, stuck: () => undefined, failed: [], demand: [], queue }
   return { seen, overviews: new Map<string, SchedulerOverview>([['MAIN', all]]), queue }
 }
 

@@ -331,6 +331,7 @@ const onAttempt = (world: World, a: number, b: number, event: (id: string, attem
 const checkInvariants = (world: World): void => {
   assert(world.meter.completions === world.completed.size, 'each operation is counted as ended once, when it ends')
   const { executions, dispatch, workers } = world.machine.inspect()
+  checkDemand(world)
   const current = new Set<string>()
   const awaited = new Set<string>()
   let waiting = 0
@@ -452,6 +453,30 @@ const checkShares = ({ queue, attempts, index }: Dispatch): void => {
 }
 
 /** An execution that is queued again was admitted before, so the limit does not apply. */
+/** What is counted as it comes and goes is what is there. */
+const checkDemand = (world: World): void => {
+  const { dispatch } = world.machine.inspect()
+  const counts = new Map<string, number>()
+  const count = (to: Map<string, number>, key: string, by: number): void => void to.set(key, (to.get(key) ?? 0) + by)
+  const add = ({ exact, present, minimum }: Requirement, stage: 'queued' | 'running'): void => {
+    const properties = [...exact.map(({ name, value }) => [name, value]), ...present.map((name) => [name, '*'])]
+    count(counts, `${stage} ${JSON.stringify(properties)}`, 1)
+    for (const [name, amount] of minimum) count(counts, `${stage} ${name}`, amount)
+  }
+  for (const { requirement, arrivals } of dispatch.queue.buckets) for (const _ of arrivals) add(requirement, 'queued')
+  for (const { seat, requirement } of dispatch.attempts.values())
+    if (seat !== undefined && requirement !== undefined) add(requirement, 'running')
+  const told = new Map<string, number>()
+  for (const platform of world.machine.activity(world.nowMs).demand) {
+    for (const stage of ['queued', 'running'] as const) {
+      count(told, `${stage} ${JSON.stringify(platform.properties)}`, platform[stage])
+      for (const [name, amount] of platform.amounts) count(told, `${stage} ${name}`, amount[stage])
+    }
+  }
+  for (const key of new Set([...counts.keys(), ...told.keys()]))
+    assert((told.get(key) ?? 0) === (counts.get(key) ?? 0), `${key}: ${told.get(key)}, not ${counts.get(key)}`)
+}
+
 const REQUEUED = 8
 
 const checkEnd = (world: World): void => {

@@ -236,6 +236,7 @@ export interface Messages {
   'remexec.scheduler.v1.OperationProgress': [remexec_scheduler_v1.OperationProgressInput, remexec_scheduler_v1.OperationProgress]
   'remexec.scheduler.v1.GetStateRequest': [remexec_scheduler_v1.GetStateRequestInput, remexec_scheduler_v1.GetStateRequest]
   'remexec.scheduler.v1.StatePart': [remexec_scheduler_v1.StatePartInput, remexec_scheduler_v1.StatePart]
+  'remexec.scheduler.v1.PlatformDemand': [remexec_scheduler_v1.PlatformDemandInput, remexec_scheduler_v1.PlatformDemand]
   'remexec.scheduler.v1.Count': [remexec_scheduler_v1.CountInput, remexec_scheduler_v1.Count]
   'remexec.scheduler.v1.ActionFacts': [remexec_scheduler_v1.ActionFactsInput, remexec_scheduler_v1.ActionFacts]
   'remexec.scheduler.v1.WorkerState': [remexec_scheduler_v1.WorkerStateInput, remexec_scheduler_v1.WorkerState]

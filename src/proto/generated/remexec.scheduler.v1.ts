@@ -64,6 +64,7 @@ export interface StatePart {
   failed: FailedAction[]
   stuck: number
   stuckReason: string
+  demand: PlatformDemand[]
 }
 
 export interface StatePartInput {
@@ -75,6 +76,23 @@ export interface StatePartInput {
   failed?: readonly FailedActionInput[] | undefined
   stuck?: number | undefined
   stuckReason?: string | undefined
+  demand?: readonly PlatformDemandInput[] | undefined
+}
+
+export interface PlatformDemand {
+  properties: Property[]
+  queued: number
+  running: number
+  queuedAmounts: Count[]
+  runningAmounts: Count[]
+}
+
+export interface PlatformDemandInput {
+  properties?: readonly PropertyInput[] | undefined
+  queued?: number | undefined
+  running?: number | undefined
+  queuedAmounts?: readonly CountInput[] | undefined
+  runningAmounts?: readonly CountInput[] | undefined
 }
 
 export interface Count {

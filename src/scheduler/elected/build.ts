@@ -57,6 +57,7 @@ export const buildElected = async (options: SimpleSchedulerOptions, context: Bui
   })
   context.watch(scheduler.probe)
   context.observe?.(() => scheduler.activity())
+  context.observeElection?.(() => scheduler.election())
   scheduler.start()
   return scheduler
 }

@@ -43,6 +43,7 @@ export class Candidacy {
   #term: Term | undefined
   #highestEpoch = 0
   #leaseUntilMs = Number.NEGATIVE_INFINITY
+  #answeredMs: number
   /** Why the engine does not answer. */
   #trouble: StatusError | undefined
   /** Fields in which this server differs from the leader. */
@@ -56,6 +57,7 @@ export class Candidacy {
   constructor(options: CandidacyOptions) {
     this.#options = options
     this.#nowMs = options.nowMs ?? (() => performance.now())
+    this.#answeredMs = this.#nowMs()
   }
 
   start(): void {
@@ -81,6 +83,11 @@ export class Candidacy {
   /** Whether this server may give out work now: it leads, and nobody else can have been elected meanwhile. */
   get mayAct(): boolean {
     return this.isLeader && this.#nowMs() < this.#leaseUntilMs - this.#options.leaseMs * MARGIN
+  }
+
+  /** Since the engine was asked for its latest answer; at first since the start. */
+  get engineSilentMs(): number {
+    return this.#nowMs() - this.#answeredMs
   }
 
   /** What operators should know; undefined if all is well. */
@@ -157,6 +164,7 @@ export class Candidacy {
     }
     if (this.#trouble !== undefined) this.#options.log.info('the engine answers again', { engine: engine.name })
     this.#trouble = undefined
+    this.#answeredMs = askedMs
     this.#secret = decision.secret
     this.#decided(decision, askedMs)
   }

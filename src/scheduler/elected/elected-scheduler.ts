@@ -34,7 +34,7 @@ import {
 } from '../scheduler.js'
 import type { HostOffice, SchedulerHost } from '../simple/host.js'
 import { isKey, keyBy } from '../simple/links.js'
-import type { SchedulerActivity } from '../simple/meter.js'
+import type { ElectionFacts, SchedulerActivity } from '../simple/meter.js'
 import { Candidacy } from './candidacy.js'
 import type { Candidate, Engine, Term } from './engine.js'
 import { Office } from './office.js'
@@ -63,7 +63,7 @@ export interface ElectedSchedulerOptions {
 }
 
 const STRUCT_NAME = 'SimpleScheduler'
-const NOTHING: SchedulerActivity = { executions: [], oldestQueuedMs: 0, workers: [] }
+const NOTHING: SchedulerActivity = { executions: [], oldestQueuedMs: 0, workers: [], demand: [] }
 const UNLED_MS = 10_000
 
 /** Another server leads. */
@@ -89,6 +89,8 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
   #office: Office | undefined
   #followed: Followed | undefined
   #unledMs: number
+  #offices = 0
+  #refused = 0
   #isDraining = false
 
   constructor(options: ElectedSchedulerOptions) {
@@ -161,6 +163,17 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
 
   activity(): SchedulerActivity {
     return this.#office?.host.activity() ?? NOTHING
+  }
+
+  election(): ElectionFacts {
+    const office = this.#office
+    const { term, engineSilentMs } = this.#candidacy
+    const { handedInAgain } = this.#way.operations
+    return {
+      ...{ scheduler: this.#options.name, leads: office !== undefined, term: term?.epoch ?? 0, engineSilentMs },
+      ...{ servers: office?.frontCount ?? 0, rebuildMs: office?.rebuildMs },
+      ...{ offices: this.#offices, refused: this.#refused, handedInAgain },
+    }
   }
 
   async checkPlatform(properties: readonly PlatformProperty[]): Promise<void> {
@@ -288,6 +301,7 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
   #newOffice(term: Term, memberIds: readonly string[]): Office {
     const { newHost, rebuildMs, clock, log, name } = this.#options
     log.info('this server leads the queue', { scheduler: name, term: term.epoch, servers: memberIds.length })
+    this.#offices++
     const { secret } = this.#candidacy
     const host = newHost({ epoch: term.epoch, secret, mayAct: () => this.#candidacy.mayAct })
     const onTermSeen = (epoch: number): void => this.#candidacy.heard(epoch)
@@ -318,6 +332,7 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
     const { highestEpoch, term } = this.#candidacy
     const isOther = term !== undefined && epoch === term.epoch && leaderId !== term.leader.id
     if (epoch < highestEpoch || isOther) {
+      this.#refused++
       throw new StatusError(
         'ABORTED',
         `a leader of term ${epoch} has no say any more, the highest one is ${highestEpoch}`,

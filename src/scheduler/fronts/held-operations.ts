@@ -51,6 +51,7 @@ export class HeldOperations {
   readonly #options: HeldOptions
   readonly #byId = new Map<string, Held>()
   #session = 0
+  #handedInAgain = 0
   #onEnded = (): void => {}
   #handingIn: Promise<void> = Promise.resolve()
   readonly #stopForgetting: () => void
@@ -110,6 +111,11 @@ export class HeldOperations {
   /** The newest state, without asking. */
   stateOf(name: string): OperationState | undefined {
     return this.#byId.get(idOfOperation(name))?.state
+  }
+
+  /** How many of them were handed in once more so far, as to another scheduler process. */
+  get handedInAgain(): number {
+    return this.#handedInAgain
   }
 
   /** The scheduler is there, and may be another process than before. */
@@ -201,7 +207,9 @@ export class HeldOperations {
     // Those that clients begin meanwhile are told by themselves.
     for (const held of [...this.#byId.values()]) {
       if (session !== this.#session) return
-      if (held.session !== session && this.#byId.get(held.id) === held) await this.#tell(held, session)
+      if (held.session === session || this.#byId.get(held.id) !== held) continue
+      if (held.session > 0 && held.request !== undefined) this.#handedInAgain++
+      await this.#tell(held, session)
     }
     if (session === this.#session) await this.#options.send({ holdingEnded: {} })
   }

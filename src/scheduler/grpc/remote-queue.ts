@@ -20,7 +20,7 @@ const PATIENCE_MS = 5_000
 /** How long a page waits for an answer. */
 const WAIT_MS = 1_000
 
-const NOTHING: SchedulerOverview = { workers: [], queued: 0, stuck: () => undefined, queue: [], failed: [] }
+const NOTHING: SchedulerOverview = { workers: [], queued: 0, stuck: () => undefined, queue: [], failed: [], demand: [] }
 
 /** Queue and workers of the server that actions are forwarded to. It is asked when somebody looks, at most once a second. */
 export class RemoteQueue implements QueueElsewhere {

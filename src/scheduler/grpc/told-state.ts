@@ -1,4 +1,5 @@
 import type {
+  PlatformDemand as DemandMessage,
   ActionFacts as FactsMessage,
   FailedAction as FailedMessage,
   QueuedAction as QueuedMessage,
@@ -8,6 +9,7 @@ import type {
 import type {
   ActionFacts,
   FailedAction,
+  PlatformDemand,
   QueuedAction,
   QueuedOverview,
   SchedulerOverview,
@@ -32,6 +34,7 @@ export const toldBy = (parts: readonly StatePart[], nowMs: number): ToldState =>
       stuck: () => (first?.stuck ? { count: first.stuck, reason: first.stuckReason } : undefined),
       queue: parts.flatMap(({ queue }) => queue.map((one) => queuedOf(one, aheadMs))),
       failed: parts.flatMap(({ failed }) => failed.map((one) => failedOf(one, aheadMs))),
+      demand: parts.flatMap(({ demand }) => demand.map(demandOf)),
     },
     results: new Map(first?.results.map(({ name, value }) => [name, value])),
   }
@@ -53,6 +56,14 @@ const workerOf = (message: WorkerState, aheadMs: number): WorkerOverview => {
       return facts === null ? started : { ...started, ...factsOf(facts) }
     }),
   }
+}
+
+const demandOf = ({ properties, queued, running, queuedAmounts, runningAmounts }: DemandMessage): PlatformDemand => {
+  const amounts = new Map<string, { queued: number; running: number }>()
+  for (const { name, value } of queuedAmounts) amounts.set(name, { queued: value, running: 0 })
+  for (const { name, value } of runningAmounts)
+    amounts.set(name, { queued: amounts.get(name)?.queued ?? 0, running: value })
+  return { properties: properties.map(({ name, values: [value = ''] }) => [name, value]), queued, running, amounts }
 }
 
 const queuedOf = (message: QueuedMessage, aheadMs: number): QueuedAction => {

@@ -121,6 +121,7 @@ export class SimpleScheduler {
       executions: this.#active(),
       oldestQueuedMs: this.#dispatch.queue.oldestMs(nowMs),
       workers: this.#workers.list(),
+      demand: this.#dispatch.queue.demand.platforms(),
     }
   }
 

@@ -1,5 +1,6 @@
 import type { ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
+import type { PlatformDemand } from '../scheduler.js'
 
 /** How a client's operation ended. `failure` covers failed commands and every other error. */
 export type ExecutionResult = 'success' | 'failure' | 'timeout' | 'cache_hit' | 'cancelled'
@@ -31,6 +32,23 @@ export const unmetered: SchedulerMeter = {
   worker: () => {},
 }
 
+/** What a server knows of the election of a scheduler that several servers have. */
+export interface ElectionFacts {
+  readonly scheduler: string
+  readonly leads: boolean
+  /** 0 if nobody is known to lead. */
+  readonly term: number
+  /** Joined to this leader, itself among them; 0 where another server leads. */
+  readonly servers: number
+  readonly engineSilentMs: number
+  /** Of the present office here. */
+  readonly rebuildMs: number | undefined
+  readonly offices: number
+  /** Leaders of earlier terms that were not obeyed. */
+  readonly refused: number
+  readonly handedInAgain: number
+}
+
 /** What the queue and the workers are busy with now. */
 export interface SchedulerActivity {
   /** Queued ones are counted by priority, because a build may queue very many. */
@@ -38,6 +56,7 @@ export interface SchedulerActivity {
   /** Age of the oldest queued execution; 0 if the queue is empty. */
   readonly oldestQueuedMs: number
   readonly workers: readonly ActiveWorker[]
+  readonly demand: readonly PlatformDemand[]
 }
 
 export interface ActiveExecutions {

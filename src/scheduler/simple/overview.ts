@@ -23,6 +23,7 @@ export const overview = (machine: SimpleScheduler, failed: readonly FailedAction
     stuck: () => stuckIn(queue, workers.all),
     queue: { [Symbol.iterator]: () => queuedIn(queue, workers.all) },
     failed,
+    demand: queue.demand.platforms(),
   }
 }
 

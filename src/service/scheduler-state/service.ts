@@ -30,6 +30,7 @@ export const schedulerStateService = ({ schedulers, results, clock }: SchedulerS
         stuck: stuckOf(all),
         queue: await listedOf(inTurn(all.map(({ queue }) => queue))),
         failed: all.flatMap(({ failed }) => failed),
+        demand: all.flatMap(({ demand }) => demand),
         results: sumOf([...results(), ...elsewhere]),
       }
       const parts = partsOf(state)

@@ -3,6 +3,7 @@ import type { Execution, Worker } from '../state/state.js'
 import { hasRoomSoon, mayWait } from '../workers/pool.js'
 import type { WorkerClass, WorkerIndex } from '../workers/worker-index.js'
 import { Bucket, Group } from './bucket.js'
+import { Demand } from './demand.js'
 import { type Found, isSooner } from './fits.js'
 import { Lanes } from './lanes.js'
 import { byShare, type Share, type Tenant, Tenants } from './tenants.js'
@@ -26,6 +27,7 @@ export interface QueueSettings {
  */
 export class Queue {
   readonly tenants = new Tenants()
+  readonly demand = new Demand()
   /** The buckets that each class of workers can serve. */
   readonly #bucketsOf = new Map<WorkerClass, Set<Bucket>>()
   /** The groups of these buckets. */
@@ -112,6 +114,7 @@ export class Queue {
     this.#rank(execution)
     this.#lanes.add(execution, bucket, seat)
     bucket.arrivals.add(execution)
+    this.demand.count('queued', 1, execution.requirement, bucket.group.signature)
     this.#size++
     return known === undefined ? bucket : undefined
   }
@@ -124,6 +127,7 @@ export class Queue {
     this.#lanes.remove(execution, bucket, seat)
     execution.seat = undefined
     this.tenants.unqueued(seat)
+    this.demand.count('queued', -1, execution.requirement, bucket.group.signature)
     this.#size--
     if (bucket.arrivals.size > 0) return undefined
     this.#close(bucket)

@@ -204,6 +204,7 @@ export class Dispatch {
     this.queue.tenants.started(seat)
     const bucket = this.queue.bucketOf(execution.requirement)
     if (bucket !== undefined) this.#holds.started(bucket, worker)
+    this.queue.demand.count('running', 1, execution.requirement, bucket?.group.signature)
     this.#leaveQueue(execution)
     const attempt = new Attempt(attemptId, worker, execution)
     attempt.seat = seat
@@ -236,9 +237,10 @@ export class Dispatch {
   }
 
   #leaveSeat(attempt: Attempt): void {
-    const { seat } = attempt
+    const { seat, requirement } = attempt
     attempt.seat = undefined
     if (seat === undefined) return
+    if (requirement !== undefined) this.queue.demand.count('running', -1, requirement)
     this.#mayMoreRun ||= !this.queue.mayRun(seat.tenant.name)
     this.queue.tenants.ended(seat)
   }
