@@ -3,6 +3,7 @@ import { startFailure } from '../base/errno.js'
 import { Builds } from '../builds/builds.js'
 import type { Config } from '../config/config.js'
 import type { Log } from '../log/log.js'
+import type { ServerSources } from '../pages/server/sources.js'
 import type { Resources } from '../work/resources.js'
 
 /** Opens the folder of build events, if a server takes them. All such servers have the same settings. */
@@ -27,3 +28,12 @@ export const openBuilds = async (
     throw startFailure('build_events', error)
   }
 }
+
+/** What lists say about a build of an instance: its command, its targets and its user. */
+export const namesOf =
+  (builds: Builds | undefined): ServerSources['buildOf'] =>
+  (invocation, instance) => {
+    const summary = builds?.withId(invocation).find((one) => one.summary.about.instance === instance)?.summary
+    const what = [summary?.command, ...(summary?.patterns ?? [])].filter(Boolean).join(' ')
+    return what === '' ? undefined : { what, user: summary?.user }
+  }

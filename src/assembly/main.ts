@@ -42,7 +42,7 @@ import { LATE, within } from '../work/deadline.js'
 import { inBackground } from '../work/in-background.js'
 import { Resources } from '../work/resources.js'
 import { adminRoutes } from './admin-routes.js'
-import { openBuilds } from './builds.js'
+import { namesOf, openBuilds } from './builds.js'
 import { deleteResults } from './delete-results.js'
 import { DrainTime } from './drain-time.js'
 import { hashClientsOf, httpCaches, startingHttpCaches } from './http-caches.js'
@@ -239,6 +239,7 @@ const start = async (
     resources.add('own records of builds', new OwnRecorder(shared.builds, records, invocations).start())
   const recent = new RecentRows({ builds: shared.builds, requests, live })
   inBackground(recent.prepare(), log, 'preparing the list of builds')
+  observation.nameBuilds = namesOf(shared.builds)
   const overviews = (): ReturnType<Admin['overviews']> => admin.overviews()
   const scopesOf = scopesIn(config.servers, parts)
   const removal = deleteResults(pageStores(config.servers, parts), records, scopesOf)

@@ -71,6 +71,8 @@ export class Observation {
   readonly #trends: Trends
   #tracer: Tracer | undefined
   #metricsPage: HttpHandler | undefined
+  /** Names the builds of the queue. There are none before events are kept. */
+  nameBuilds: ServerSources['buildOf'] = () => undefined
 
   private constructor(parts: ObservationParts) {
     const { config, clock, logOutput } = parts
@@ -142,6 +144,7 @@ export class Observation {
         scopes,
         forms,
       },
+      buildOf: (invocation, instance) => this.nameBuilds(invocation, instance),
       ...{ version: version(), healthPath: services.health?.path },
     }
     site?.serveEarly(serverPages(sources))

@@ -1,6 +1,7 @@
 /**
  * The one script of the pages. It shows times in the zone and the form of the reader, and brings the content of a live page
- * up to date in its place, copies lines for clients, and hands a profile to Perfetto, which only the reader opens. Every fact is there without it: times are in UTC then, the browser loads
+ * up to date in its place, copies lines for clients, goes to the search when the reader presses `/`, and hands a profile to
+ * Perfetto, which only the reader opens. Every fact is there without it: times are in UTC then, the browser loads
  * live pages again, and no button to copy is shown. Pages without TLS have no clipboard of the browser: they copy what is selected.
  */
 export const SCRIPT = `
@@ -35,6 +36,14 @@ document.addEventListener('click', async ({ target }) => {
   if (!isCopied) getSelection().selectAllChildren(lines)
   const said = isCopied || document.execCommand('copy') ? 'Copied' : 'Selected: copy with the keyboard'
   client.querySelector('.copied').textContent = said
+})
+document.addEventListener('keydown', (event) => {
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
+  const search = document.querySelector('input[type=search]')
+  if (!search || event.target.closest('input, select, textarea')) return
+  event.preventDefault()
+  search.select()
+  search.focus()
 })
 const main = document.querySelector('main')
 const places = () => [...main.querySelectorAll('details, .wide, .scrolled, .terminal')]

@@ -81,5 +81,5 @@ export const STEPS = ['queueMs', 'fetchMs', 'runMs', 'uploadMs'] as const
 export const wholeMs = (one: { readonly [Step in keyof StepSums]?: number | undefined }): number =>
   STEPS.reduce((sum, step) => sum + (one[step] ?? 0), 0)
 
-export const hasFailed = ({ outcome, exitCode }: OwnExecution): boolean =>
+export const hasFailed = ({ outcome, exitCode }: Pick<OwnExecution, 'outcome' | 'exitCode'>): boolean =>
   outcome === 'failed' || (exitCode !== undefined && exitCode !== 0)

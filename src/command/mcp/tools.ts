@@ -33,7 +33,7 @@ export const TOOLS: readonly Tool[] = [
       'The latest builds, the newest first: outcome, times, user, branch, what failed, cache hits and misses',
     input: [
       optional('search', 'A part of the user, host, branch, commit, target, command or id'),
-      optional('outcome', 'succeeded, failed, tests failed, interrupted, incomplete, running or cache only'),
+      optional('outcome', 'succeeded, failed, tests failed, interrupted, incomplete, running, cache only or no events'),
       optional('limit', `At most so many builds (default ${DEFAULT_LIMIT}, at most ${MAX_LIMIT})`),
     ],
     ask: ({ search, outcome, limit }, args, console) =>

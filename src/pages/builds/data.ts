@@ -11,6 +11,7 @@ import { linkOfFile } from './file-view.js'
 import { linkBy } from './link-patterns.js'
 import { type BuildRow, cacheUseOf, tookMsOf } from './row.js'
 import type { Seen } from './seen.js'
+import { shownOutcomeOf } from './shown-outcome.js'
 
 /** The pages of builds as JSON. */
 
@@ -30,6 +31,8 @@ export const buildData = (row: BuildRow): object => ({
   targets: { count: row.targetCount, failed: row.failedTargetCount },
   tests: { count: row.testCount, failed: row.failedTestCount, flaky: row.flakyTestCount },
   cache: cacheData(row.hits, row.misses, row.countedBy),
+  name: textData(row.name),
+  executions: row.executions,
 })
 
 const cacheData = (hits: number | undefined, misses: number | undefined, countedBy: BuildRow['countedBy']) =>
@@ -38,7 +41,7 @@ const cacheData = (hits: number | undefined, misses: number | undefined, counted
 /** What all parts of an invocation say. */
 export const invocationData = (seen: Seen): object => {
   const { id, instance, scope, kept, details, parts } = seen
-  if (kept === undefined) return { id, instance, scope: textData(scope), outcome: 'cache only' }
+  if (kept === undefined) return { id, instance, scope: textData(scope), outcome: shownOutcomeOf(seen) }
   const { summary, isOpen } = kept
   const hidden = (text: string | undefined) => text && textData(details?.hidden(text) ?? text)
   const { hits, misses, by } = cacheUseOf(summary, isOpen ? parts.live : undefined)

@@ -28,7 +28,7 @@ export const sumsOf = async (rows: readonly BuildRow[]): Promise<Sums> => {
       hits += row.hits ?? 0
       misses += row.misses ?? 0
     }
-    return row.outcome === 'cache only' ? undefined : row.tookMs
+    return hasEvents(row.outcome) ? row.tookMs : undefined
   })
   const inOrder = await sortedInTurns(tookMs, (a, b) => a - b)
   return { count: rows.length, ended, passed, hits, misses, counted, medianMs: inOrder[Math.floor(inOrder.length / 2)] }
@@ -57,7 +57,9 @@ export const Summary = ({ of }: { readonly of: Sums }) => {
   )
 }
 
-const isEnded = (outcome: ShownOutcome): boolean => outcome !== 'running' && outcome !== 'cache only'
+const isEnded = (outcome: ShownOutcome): boolean => outcome !== 'running' && hasEvents(outcome)
+
+const hasEvents = (outcome: ShownOutcome): boolean => outcome !== 'cache only' && outcome !== 'no events'
 
 const MAX_BARS = 80
 const WIDTH = 1200

@@ -9,8 +9,10 @@ import { invocationData } from './data.js'
 import type { DetailsOfBuilds } from './details.js'
 import { Elsewhere, linkBy } from './link-patterns.js'
 import { OutcomeMark, toneOfOutcome } from './outcome.js'
+import { nameOfGroup } from './request-groups.js'
 import { READ_BUILDS, tookMsOf } from './row.js'
 import type { BuildPagesParts, InvocationTab, Seen } from './seen.js'
+import { shownOutcomeOf } from './shown-outcome.js'
 
 export type { BuildPagesParts, InvocationTab, Seen } from './seen.js'
 
@@ -29,7 +31,8 @@ export const invocationPages = (
         (group) => group.scope === scope && (group.instance === instance || visit.may('read_ac', group.instance)),
       )
       const requests = groups.flatMap((group) => parts.requests.recordsOf(group))
-      return shown({ visit, id, instance, scope, kept, details, parts, requests }, tab, tabs)
+      const group = groups.find((one) => one.instance === instance) ?? groups[0]
+      return shown({ visit, id, instance, scope, kept, details, parts, requests, group }, tab, tabs)
     },
   }))
 
@@ -104,7 +107,7 @@ const shown = async (
   }
   const content = await (details === undefined && tab.needsEvents ? NO_EVENTS : tab.body(seen))
   const isLive = isRunning || isUnfinished ? visit.query.get('live') !== 'off' : undefined
-  const outcome = kept === undefined ? 'cache only' : outcomeOf(kept.summary, kept.isOpen)
+  const outcome = shownOutcomeOf(seen)
   const body = (
     <>
       <p class="crumb">
@@ -140,9 +143,9 @@ const NO_EVENTS = (
   </p>
 )
 
-const titleOf = ({ id, kept }: Seen): string => {
+const titleOf = ({ id, kept, group }: Seen): string => {
   const { command, patterns = [] } = kept?.summary ?? {}
-  return [command, ...patterns].filter(Boolean).join(' ') || id
+  return [command, ...patterns].filter(Boolean).join(' ') || (group && nameOfGroup(group)) || id
 }
 
 const Lead = ({ seen: { kept, visit, id, instance, scope, parts } }: { readonly seen: Seen }) => {

@@ -6,14 +6,17 @@ import { Said } from '../parts/said.js'
 import { Ago, Duration, Mark } from '../parts/small.js'
 import { type Column, Pager, paged, pagedData, sortedRows, Table } from '../parts/table.js'
 import { buildData } from './data.js'
+import { dayOf, daysOf } from './days.js'
 import { Summary, sumsOf } from './history.js'
 import { OutcomeMark } from './outcome.js'
 import type { BuildRow } from './row.js'
 import { found, SearchForm } from './search.js'
 
 const MAX_SHOWN = 160
+const ROWS = 'list'
 
-const whatOf = ({ command, patterns }: BuildRow): string => [command, ...patterns].filter(Boolean).join(' ')
+const whatOf = ({ command, patterns, name = '' }: BuildRow): string =>
+  [command, ...patterns].filter(Boolean).join(' ') || name
 
 /** What tells the build of an id from that of another instance or scope. */
 const addressOf = ({ instance, scope }: BuildRow): Record<string, string> => ({
@@ -36,6 +39,17 @@ const columnsOf = (visit: Visit): readonly Column<BuildRow>[] => [
         <a href={visit.to(`invocation/${row.id}`, addressOf(row))}>
           <Said text={whatOf(row) || row.id} max={MAX_SHOWN} />
         </a>
+        {row.executions !== undefined && row.executions.count > 0 && (
+          <span class="under">
+            {counted(row.executions.count, 'action')} ran here
+            {row.executions.failed > 0 && (
+              <>
+                {', '}
+                <Mark tone="bad">{`${countText(row.executions.failed)} failed`}</Mark>
+              </>
+            )}
+          </span>
+        )}
         {row.scope !== undefined && (
           <span class="under">
             <Said text={`scope ${row.scope}`} max={MAX_SHOWN} />
@@ -172,6 +186,7 @@ export const listPage = (
         data: { ...pagedData(page), builds: page.rows.map(buildData) },
       }
     const sums = await sumsOf(rows)
+    const days = sorting.column === 'started' ? await daysOf(rows, visit.nowMs) : undefined
     const caption =
       rows.length === all.length
         ? counted(all.length, 'build')
@@ -187,10 +202,19 @@ export const listPage = (
         : 'No build fits. Remove a part of the search.'
     const body = (
       <>
+        {page.rows.length > 0 && (
+          <a class="skip" href={`#${ROWS}`}>
+            Skip to the list
+          </a>
+        )}
         <h1>Builds</h1>
         <Summary of={sums} />
         <SearchForm visit={visit} />
-        <Table {...{ caption, columns, rows: page.rows, none, visit, sorting }} />
+        <Table
+          {...{ caption, columns, rows: page.rows, none, visit, sorting }}
+          groupOf={days && ((row: BuildRow) => days.get(dayOf(row)) ?? '')}
+          rowsId={ROWS}
+        />
         <Pager of={page} visit={visit} />
       </>
     )

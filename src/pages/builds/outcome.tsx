@@ -1,8 +1,8 @@
 import type { Outcome } from '../../builds/summary.js'
 import type { Tone } from '../parts/small.js'
 
-/** Of an invocation without build events, known by its requests to the caches only. */
-export type ShownOutcome = Outcome | 'cache only'
+/** Without build events, an invocation is known by its requests: to the caches only, or also for actions that ran here. */
+export type ShownOutcome = Outcome | 'cache only' | 'no events'
 
 const SHOWN: Readonly<Record<ShownOutcome, { readonly tone: Tone; readonly sign: string }>> = {
   running: { tone: 'run', sign: '●' },
@@ -12,6 +12,7 @@ const SHOWN: Readonly<Record<ShownOutcome, { readonly tone: Tone; readonly sign:
   interrupted: { tone: 'warn', sign: '■' },
   incomplete: { tone: 'warn', sign: '◐' },
   'cache only': { tone: 'dim', sign: '○' },
+  'no events': { tone: 'dim', sign: '○' },
 }
 
 export const toneOfOutcome = (outcome: ShownOutcome): Tone => SHOWN[outcome].tone

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { learnCommandLine } from '../../builds/detail/command-line.js'
+import { PlainText } from '../../builds/detail/plain-text.js'
 import { printedIn } from '../../builds/detail/printed.js'
 import { BuildSecrets } from '../../builds/detail/secrets.js'
 import type { Room } from '../../builds/log/log-file.js'
@@ -16,13 +17,16 @@ const COMMAND_LINE = 22
 /** Of the event loop, for all readers. */
 const slices = new TimeSlices(5)
 
-/** The console of the client whole, as plain text in the order of its events, as fast as the reader takes it. */
+/**
+ * The console of the client whole, in the order of its events, as fast as the reader takes it: as plain text, or with
+ * `?codes=1` with the colours and the moves of the cursor that it printed, for a terminal.
+ */
 export const rawLogPage = (parts: BuildPagesParts): Page => ({
   address: /^invocation\/(?<id>[^/]+)\/log\.txt$/s,
   show: async (visit) => {
     const { kept, id } = await foundFor(visit, parts)
     if (kept === undefined || parts.builds === undefined) throw visit.absent(`log of invocation ${id}`)
-    const text = textsOf(parts.builds.records(kept.key, roomFor(visit)))
+    const text = textsOf(parts.builds.records(kept.key, roomFor(visit)), visit.query.get('codes') === '1')
     return {
       status: 200,
       headers: {
@@ -45,11 +49,16 @@ const roomFor =
     return () => reservation?.release()
   }
 
-async function* textsOf(blocks: AsyncIterable<Iterable<EventRecord>>): AsyncGenerator<Buffer, void, undefined> {
+async function* textsOf(
+  blocks: AsyncIterable<Iterable<EventRecord>>,
+  hasCodes: boolean,
+): AsyncGenerator<Buffer, void, undefined> {
   const secrets = new BuildSecrets()
+  const plain = new PlainText()
   for await (const records of blocks) {
     for (const record of records) {
-      for (const piece of piecesOf(record, secrets)) {
+      for (const printed of piecesOf(record, secrets)) {
+        const piece = hasCodes ? printed : plain.take(printed)
         if (piece !== '') yield Buffer.from(piece)
         const pause = slices.step()
         if (pause !== undefined) await pause

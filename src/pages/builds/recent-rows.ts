@@ -1,6 +1,6 @@
 import type { Builds } from '../../builds/builds.js'
 import { mappedInTurns } from '../parts/in-turns.js'
-import type { RequestGroup, RequestGroups } from './request-groups.js'
+import { nameOfGroup, outcomeOfGroup, type RequestGroup, type RequestGroups } from './request-groups.js'
 import { type BuildRow, type LiveCounts, rowOf } from './row.js'
 
 interface RecentParts {
@@ -47,9 +47,12 @@ const memoised = (ask: (instance: string) => boolean): ((instance: string) => bo
   }
 }
 
-const rowOfGroup = ({ id, instance, scope, firstMs, lastMs, hits, misses }: RequestGroup): BuildRow => ({
-  ...{ id, instance, scope, outcome: 'cache only', startedMs: firstMs, tookMs: lastMs - firstMs },
-  ...{ command: undefined, patterns: [], user: undefined, host: undefined, branch: undefined, commit: undefined },
-  ...{ targetCount: 0, failedTargetCount: 0, testCount: 0, failedTestCount: 0, flakyTestCount: 0, hits, misses },
-  countedBy: 'server',
-})
+const rowOfGroup = (group: RequestGroup): BuildRow => {
+  const { id, instance, scope, firstMs, lastMs, hits, misses, ran, failed } = group
+  return {
+    ...{ id, instance, scope, outcome: outcomeOfGroup(group), startedMs: firstMs, tookMs: lastMs - firstMs },
+    ...{ command: undefined, patterns: [], user: undefined, host: undefined, branch: undefined, commit: undefined },
+    ...{ targetCount: 0, failedTargetCount: 0, testCount: 0, failedTestCount: 0, flakyTestCount: 0, hits, misses },
+    ...{ countedBy: 'server', name: nameOfGroup(group), executions: { count: ran, failed } },
+  }
+}

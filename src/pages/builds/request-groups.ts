@@ -1,3 +1,4 @@
+import { hasFailed } from '../../builds/own/facts.js'
 import type { RequestRecord, RequestRecords } from '../../rpc/request-records.js'
 import { TimeSlices } from '../../work/time-slices.js'
 
@@ -13,6 +14,14 @@ export interface RequestGroup {
   lastMs: number
   hits: number
   misses: number
+  /** Of the client, if it says so. */
+  tool: string
+  /** The first, if it says any, and whether there are others. */
+  target: string
+  hasTargets: boolean
+  /** Executions that ended here, and those of them that failed. */
+  ran: number
+  failed: number
   /** Of its records, in order. */
   numbers: number[]
 }
@@ -68,15 +77,26 @@ export class RequestGroups {
     this.#forget(this.#records.oldest)
   }
 
-  #take({ invocation: id, instance, scope, timeMs, outcome }: RequestRecord, number: number): void {
+  #take(record: RequestRecord, number: number): void {
+    const { invocation: id, instance, scope, timeMs, outcome, execution } = record
     const key = `${instance}\0${scope ?? ''}\0${id}`
     const known = this.#groups.get(key)
-    const group = known ?? { id, instance, scope, firstMs: timeMs, lastMs: timeMs, hits: 0, misses: 0, numbers: [] }
+    const group = known ?? {
+      ...{ id, instance, scope, firstMs: timeMs, lastMs: timeMs, hits: 0, misses: 0, ran: 0, failed: 0, numbers: [] },
+      ...{ tool: record.tool, target: record.target, hasTargets: false },
+    }
     if (known === undefined) this.#groups.set(key, group)
     group.firstMs = Math.min(group.firstMs, timeMs)
     group.lastMs = Math.max(group.lastMs, timeMs)
     if (outcome === 'hit') group.hits += 1
     if (outcome === 'miss') group.misses += 1
+    if (execution !== undefined) {
+      group.ran += 1
+      if (hasFailed({ outcome, exitCode: execution.exitCode })) group.failed += 1
+    }
+    group.tool ||= record.tool
+    group.target ||= record.target
+    group.hasTargets ||= record.target !== '' && record.target !== group.target
     group.numbers.push(number)
   }
 
@@ -89,3 +109,11 @@ export class RequestGroups {
     }
   }
 }
+
+/** What a build without events is called: its client, and what that asked about. */
+export const nameOfGroup = ({ tool, target, hasTargets }: RequestGroup): string =>
+  [tool, target === '' ? '' : `${target}${hasTargets ? ' and others' : ''}`].filter(Boolean).join(': ')
+
+/** Whether it also had actions run here. */
+export const outcomeOfGroup = ({ ran }: RequestGroup): 'cache only' | 'no events' =>
+  ran === 0 ? 'cache only' : 'no events'

@@ -28,6 +28,10 @@ export interface BuildRow {
   readonly flakyTestCount: number
   /** Who counted hits and misses: this server, or the client by its own words. */
   readonly countedBy: 'server' | 'client' | undefined
+  /** Of a build without events: its client and what that asked about. */
+  readonly name?: string
+  /** The same: what ran here. */
+  readonly executions?: { readonly count: number; readonly failed: number }
 }
 
 /** Summaries do not change, and lists show thousands of them again and again. */

@@ -11,7 +11,7 @@ const FIELDS: readonly {
 }[] = [
   { name: 'user', label: 'User or host', of: ({ user, host }) => [user, host] },
   { name: 'branch', label: 'Branch or commit', of: ({ branch, commit }) => [branch, commit] },
-  { name: 'target', label: 'Target', of: ({ patterns }) => patterns },
+  { name: 'target', label: 'Target', of: ({ patterns, name }) => [...patterns, name] },
   { name: 'command', label: 'Command', of: ({ command }) => [command] },
   { name: 'id', label: 'Id', of: ({ id }) => [id] },
 ]
@@ -47,7 +47,7 @@ export const SearchForm = ({ visit }: { readonly visit: Visit }) => {
       <form class="search" method="get" action={visit.to('')}>
         <label class="grow">
           User, host, branch, commit, target, command or id
-          <input type="search" name="q" value={given('q')} />
+          <input type="search" name="q" value={given('q')} aria-keyshortcuts="/" />
         </label>
         <label>
           Outcome
@@ -62,7 +62,7 @@ export const SearchForm = ({ visit }: { readonly visit: Visit }) => {
         </label>
         <button type="submit">Search</button>
         <details open={isSpecial}>
-          <summary>By field and day</summary>
+          <summary>More filters: user, branch, target, command, day</summary>
           <div class="more">
             {FIELDS.map(({ name, label }) => (
               <label>

@@ -10,7 +10,7 @@ import type { Active } from '../server/operations.js'
 import type { CasOf } from './blob-text.js'
 import type { ResultSources, SavedBytesOf } from './cache-use.js'
 import type { LinkPatterns } from './link-patterns.js'
-import type { RequestGroups } from './request-groups.js'
+import type { RequestGroup, RequestGroups } from './request-groups.js'
 import type { LiveCounts } from './row.js'
 
 /** What the pages about builds read. */
@@ -46,6 +46,8 @@ export interface Seen {
   /** What it asked the caches for, the newest first, of the instances whose requests the reader may see. */
   readonly requests: readonly RequestRecord[]
   readonly parts: BuildPagesParts
+  /** What is known of its requests; undefined if none is remembered. */
+  readonly group: RequestGroup | undefined
   /** Says that the tab has more to show soon. */
   readonly goesOn: () => void
 }

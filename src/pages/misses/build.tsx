@@ -5,7 +5,7 @@ import type { InvocationTab } from '../builds/invocation.js'
 import type { Visit } from '../page.js'
 import { textData, timeData } from '../parts/data.js'
 import { Said } from '../parts/said.js'
-import { Note, Numbers, Time } from '../parts/small.js'
+import { Ago, Note, Numbers, Time } from '../parts/small.js'
 import { type Column, Pager, paged, pagedData, sorted, Table } from '../parts/table.js'
 import { BuildLink } from './cause.js'
 import type { MissSources } from './parts.js'
@@ -148,13 +148,15 @@ const Misses = ({ of: groups, visit, instance, invocation }: Context & { readonl
   const asked = visit.query.get('cause')
   const shown = groups.filter(({ text }) => asked === null || text === asked)
   const rows = shown.flatMap(({ misses }) => misses)
+  const causes = new Map(shown.flatMap(({ text, misses }) => misses.map((one) => [one, text] as const)))
+  const nameOf = ({ miss, outputs }: FoldedMiss): string => miss.target || outputs[0] || miss.action.slice(0, 12)
   const columns: readonly Column<FoldedMiss>[] = [
     {
       head: 'Target',
       kind: 'name',
-      cell: ({ miss, outputs }) => (
-        <a href={visit.to('miss', { instance, invocation, action: miss.action })}>
-          <Said text={miss.target || outputs[0] || miss.action.slice(0, 12)} />
+      cell: (row) => (
+        <a href={visit.to('miss', { instance, invocation, action: row.miss.action })}>
+          <Said text={nameOf(row)} />
         </a>
       ),
       sort: 'target',
@@ -167,22 +169,31 @@ const Misses = ({ of: groups, visit, instance, invocation }: Context & { readonl
       by: ({ miss }) => miss.mnemonic,
     },
     { head: 'First output', kind: 'text', cell: ({ outputs }) => <Said text={outputs[0] ?? '–'} /> },
-    {
-      head: 'First cause',
-      kind: 'text',
-      cell: ({ text }) => <Said text={text} />,
-      sort: 'cause',
-      by: ({ text }) => text,
-    },
+    // A group says the cause, but not what in it differs from row to row.
+    ...(rows.some((row) => row.text !== causes.get(row))
+      ? [
+          {
+            head: 'First cause',
+            kind: 'text' as const,
+            cell: ({ text }: FoldedMiss) => <Said text={text} />,
+            sort: 'cause',
+            by: ({ text }: FoldedMiss) => text,
+          },
+        ]
+      : []),
     {
       head: 'Asked',
-      cell: ({ miss }) => <Time ms={miss.timeMs} />,
+      cell: ({ miss }) => <Ago ms={miss.timeMs} nowMs={visit.nowMs} />,
       sort: 'asked',
       by: ({ miss }) => miss.timeMs,
     },
   ]
-  const { rows: inOrder, sorting } = sorted(rows, columns, visit, 'asked')
-  const page = paged(inOrder, visit)
+  // Those of one cause are together, unless the reader asks for another order.
+  const isSorted = visit.query.has('sort')
+  const { rows: sortedBy, sorting: by } = sorted(rows, columns, visit, 'asked')
+  const page = paged(isSorted ? sortedBy : rows, visit)
+  const sorting = isSorted ? by : { ...by, column: '' }
+  const groupOf = isSorted || shown.length < 2 ? undefined : (row: FoldedMiss) => titleOf(causes.get(row), shown)
   return rows.length === 0 ? null : (
     <>
       <h2>
@@ -196,9 +207,14 @@ const Misses = ({ of: groups, visit, instance, invocation }: Context & { readonl
       <Table
         caption={rows.length === 1 ? 'One miss' : `${countText(rows.length)} misses`}
         none=""
-        {...{ columns, rows: page.rows, visit, sorting }}
+        {...{ columns, rows: page.rows, visit, sorting, groupOf }}
       />
       <Pager of={page} visit={visit} />
     </>
   )
+}
+
+const titleOf = (text = '', groups: readonly CauseGroup[]): string => {
+  const count = groups.find((group) => group.text === text)?.misses.length ?? 0
+  return `${text}: ${countText(count)} ${count === 1 ? 'miss' : 'misses'}`
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { countText } from '../../base/quantities.js'
 import type { Visit } from '../page.js'
 import { mappedInTurns, sortedInTurns } from './in-turns.js'
+import { Said } from './said.js'
 
 export interface Column<Row> {
   readonly head: string
@@ -23,10 +24,14 @@ export interface TableParts<Row> {
   /** Makes the heads of columns with `sort` links. */
   readonly visit?: Visit
   readonly sorting?: Sorting | undefined
+  /** What a row belongs to: rows next to each other with the same text are below it. */
+  readonly groupOf?: ((row: Row) => string) | undefined
+  /** For a link of the page that leads to the rows. */
+  readonly rowsId?: string
 }
 
 /** A table, which scrolls in itself if it is wider than the page. */
-export const Table = <Row,>({ caption, columns, rows, none, visit, sorting }: TableParts<Row>) =>
+export const Table = <Row,>({ caption, columns, rows, none, visit, sorting, groupOf, rowsId }: TableParts<Row>) =>
   rows.length === 0 ? (
     <p class="none">{none}</p>
   ) : (
@@ -43,24 +48,49 @@ export const Table = <Row,>({ caption, columns, rows, none, visit, sorting }: Ta
             ))}
           </tr>
         </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr>
-              {columns.map(({ kind, cell }) =>
-                kind === 'name' ? (
-                  <th scope="row" class="text">
-                    {cell(row)}
-                  </th>
-                ) : (
-                  <td class={kind}>{cell(row)}</td>
-                ),
-              )}
-            </tr>
-          ))}
-        </tbody>
+        {grouped(rows, groupOf).map(({ title, members }, at) => (
+          <tbody {...(at === 0 && rowsId !== undefined && { id: rowsId })}>
+            {title !== undefined && (
+              <tr class="group">
+                <th scope="rowgroup" colSpan={columns.length}>
+                  <Said text={title} />
+                </th>
+              </tr>
+            )}
+            {members.map((row) => (
+              <tr>
+                {columns.map(({ kind, cell }) =>
+                  kind === 'name' ? (
+                    <th scope="row" class="text">
+                      {cell(row)}
+                    </th>
+                  ) : (
+                    <td class={kind}>{cell(row)}</td>
+                  ),
+                )}
+              </tr>
+            ))}
+          </tbody>
+        ))}
       </table>
     </section>
   )
+
+interface Group<Row> {
+  readonly title: string | undefined
+  readonly members: Row[]
+}
+
+const grouped = <Row,>(rows: readonly Row[], groupOf: TableParts<Row>['groupOf']): readonly Group<Row>[] => {
+  const groups: Group<Row>[] = []
+  for (const row of rows) {
+    const title = groupOf?.(row)
+    const last = groups.at(-1)
+    if (last?.title === title && last !== undefined) last.members.push(row)
+    else groups.push({ title, members: [row] })
+  }
+  return groups
+}
 
 interface HeadParts<Row> {
   readonly column: Column<Row>

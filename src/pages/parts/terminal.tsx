@@ -34,12 +34,19 @@ export const printedLines = async (text: string, slices = shared): Promise<reado
 /** A line as plain text: without colours, and with numbers in place of characters that could deceive. */
 export const plainLine = ({ spans }: Line): string => saidText(spans.map(({ text }) => text).join(''))
 
-/** Made outside of the page, which is rendered in one turn of the event loop, because it may have a hundred thousand parts. */
-export const terminalText = async (lines: readonly Line[], slices = shared): Promise<TerminalText> => {
+/**
+ * Made outside of the page, which is rendered in one turn of the event loop, because it may have a hundred thousand parts.
+ * `placeOf` gives each line a number that is an anchor, `#L12`, and where a click on it leads.
+ */
+export const terminalText = async (
+  lines: readonly Line[],
+  slices = shared,
+  placeOf?: (at: number) => LinePlace,
+): Promise<TerminalText> => {
   const markup = new Markup()
   let since = 0
-  for (const line of lines) {
-    since += markup.add(line)
+  for (const [at, line] of lines.entries()) {
+    since += markup.add(line, placeOf?.(at))
     if (since < PART_CHARACTERS) continue
     since = 0
     const pause = slices.step()
@@ -48,13 +55,27 @@ export const terminalText = async (lines: readonly Line[], slices = shared): Pro
   return { markup: markup.text, lineCount: lines.length }
 }
 
+/** Of a line in a log. */
+export interface LinePlace {
+  /** Counted from 1. */
+  readonly number: number
+  /** What is in front of `#L12` in its link; nothing on the page of the line itself. */
+  readonly page: string
+}
+
 class Markup {
   #odd = 0
   text = ''
 
   /** Returns how much work it was, in characters. */
-  add({ spans, cutCharacters }: Line): number {
+  add({ spans, cutCharacters }: Line, place: LinePlace | undefined): number {
     let work = 1
+    if (place !== undefined) {
+      const name = `L${place.number}`
+      // Not for the Tab key: the link to the first error and the search lead to lines.
+      this.text += `<a class="place" id="${name}" href="${escaped(place.page)}#${name}" tabindex="-1">${place.number}</a>`
+      work += 80
+    }
     for (const { text, style } of spans) {
       work += text.length + 16
       const shown = this.#shown(text)

@@ -1,11 +1,9 @@
 import { counted, countText, timeText } from '../../base/quantities.js'
-import { Digest } from '../../reapi/digest.js'
 import type { ActionFacts, FailedAction } from '../../scheduler/scheduler.js'
-import { addressOf } from '../actions/address.js'
 import type { Page, Visit } from '../page.js'
 import type { InQueue } from '../parts/in-queue.js'
 import { Said } from '../parts/said.js'
-import { Ago, Duration, Mark, Numbers, Tabs } from '../parts/small.js'
+import { Numbers, Tabs } from '../parts/small.js'
 import { type Column, Pager, paged, pagedData, sorted, sortedRows, Table } from '../parts/table.js'
 import { operationData } from './data.js'
 import { Elsewhere, elsewhereOf } from './elsewhere.js'
@@ -19,10 +17,9 @@ import {
   type WaitingAction,
   waitingIn,
 } from './operations.js'
+import { type ColumnsFor, columnsFor, failedColumns, runningColumns, waitingColumns } from './queue-columns.js'
 import type { ServerSources } from './sources.js'
 import { QueueCharts, SpanTabs, spanOf } from './trend-charts.js'
-
-const SHOWN_DIGITS = 12
 
 /** Whether actions are queued in this process, which then has counted them. */
 export const isQueueHere = ({ metrics }: ServerSources): boolean => metrics.executions.activities().length > 0
@@ -61,7 +58,7 @@ export const queuePage = (sources: ServerSources): Page => ({
       const actions = (rows as readonly (ActiveAction | FailedAction)[]).map(operationData(visit))
       return { title: 'Queue', body: null, data: { counts, show, ...pagedData(page), actions } }
     }
-    const shown = show === 'waiting' ? await shownOf(waiting, visit) : undefined
+    const shown = show === 'waiting' ? await shownOf(waiting, columnsFor(visit, sources)) : undefined
     const body = (
       <>
         <h1>Queue</h1>
@@ -85,15 +82,21 @@ export const queuePage = (sources: ServerSources): Page => ({
         {show === 'failed' ? (
           <Rows
             of={failed}
-            columns={failedColumns(visit, true)}
+            columns={failedColumns(columnsFor(visit, sources))}
             usual="-ended"
             none="Nothing failed lately."
             visit={visit}
           />
         ) : shown !== undefined ? (
-          <WaitingRows of={shown} count={waiting.count} visit={visit} />
+          <WaitingRows of={shown} count={waiting.count} columns={columnsFor(visit, sources)} />
         ) : (
-          <Rows of={running} columns={runningColumns(visit, true)} usual="since" none="Nothing runs." visit={visit} />
+          <Rows
+            of={running}
+            columns={runningColumns(columnsFor(visit, sources))}
+            usual="since"
+            none="Nothing runs."
+            visit={visit}
+          />
         )}
       </>
     )
@@ -121,8 +124,9 @@ const listsFor = async (visit: Visit, { overviews }: ServerSources) => {
 }
 
 /** The rows of the page of `waiting` that the address asks for. */
-const shownOf = async (waiting: Waiting, visit: Visit) => {
-  const { rows, sorting } = await sortedRows(waiting.listed, waitingColumns(visit, true), visit, 'since')
+const shownOf = async (waiting: Waiting, of: ColumnsFor) => {
+  const { visit } = of
+  const { rows, sorting } = await sortedRows(waiting.listed, waitingColumns(of), visit, 'since')
   const page = paged(rows, visit)
   return { page, sorting, rows: await explained(page.rows) }
 }
@@ -130,15 +134,16 @@ const shownOf = async (waiting: Waiting, visit: Visit) => {
 interface WaitingParts {
   readonly of: Awaited<ReturnType<typeof shownOf>>
   readonly count: number
-  readonly visit: Visit
+  readonly columns: ColumnsFor
 }
 
-const WaitingRows = ({ of: { page, sorting, rows }, count, visit }: WaitingParts) => {
+const WaitingRows = ({ of: { page, sorting, rows }, count, columns: of }: WaitingParts) => {
+  const { visit } = of
   const caption =
     count > page.count ? `${countText(page.count)} of ${counted(count, 'action')}` : counted(count, 'action')
   return (
     <>
-      <Table {...{ caption, columns: waitingColumns(visit, true), rows, none: 'Nothing waits.', visit, sorting }} />
+      <Table {...{ caption, columns: waitingColumns(of), rows, none: 'Nothing waits.', visit, sorting }} />
       <Pager of={page} visit={visit} />
     </>
   )
@@ -236,174 +241,3 @@ const Rows = <Row,>({ of, columns, usual, none, visit }: RowsParts<Row>) => {
     </>
   )
 }
-
-/** `hasPages`: whether there are pages to link to. */
-const factColumns = (visit: Visit, hasPages: boolean): readonly Column<Partial<ActionFacts>>[] => [
-  {
-    head: 'Target',
-    kind: 'name',
-    cell: ({ target, mnemonic, action = '', instance = '' }) => {
-      const digest = hasPages ? Digest.ofKey(action) : undefined
-      const text = target || `action ${action.slice(0, SHOWN_DIGITS)}`
-      return (
-        <>
-          {digest === undefined ? (
-            <span title={action}>
-              <Said text={text} />
-            </span>
-          ) : (
-            <a href={visit.to(addressOf(instance, 'action', digest))} title={action}>
-              <Said text={text} />
-            </a>
-          )}
-          <span class="under">
-            <Said text={[mnemonic, target ? action.slice(0, SHOWN_DIGITS) : ''].filter(Boolean).join(' · ')} max={80} />
-          </span>
-        </>
-      )
-    },
-    sort: 'target',
-    by: ({ target }) => target,
-  },
-  {
-    head: 'Build',
-    kind: 'text',
-    cell: ({ invocation = '', instance = '', tool, identity }) => {
-      const text = tool || invocation.slice(0, SHOWN_DIGITS)
-      const seesWho = visit.request.visitor?.maySeeOrigins(instance) ?? true
-      return (
-        <>
-          {invocation === '' || !hasPages ? (
-            <Said text={text || '–'} max={80} />
-          ) : (
-            <a href={visit.to(`invocation/${invocation}`, { instance })} title={invocation}>
-              <Said text={text} max={80} />
-            </a>
-          )}
-          <span class="under">
-            <Said text={[seesWho ? identity : undefined, instance].filter(Boolean).join(' · ')} max={120} />
-          </span>
-        </>
-      )
-    },
-    sort: 'build',
-    by: ({ invocation }) => invocation,
-  },
-]
-
-interface ResponseParts {
-  readonly visit: Visit
-  readonly instance: string
-  readonly response: string
-  readonly hasPages: boolean
-}
-
-const ResponseLink = ({ visit, instance, response, hasPages }: ResponseParts) => {
-  const digest = hasPages ? Digest.ofKey(response) : undefined
-  if (digest === undefined) return null
-  return (
-    <>
-      <a href={visit.to(addressOf(instance, 'historical_execute_response', digest))}>what it did</a>{' '}
-    </>
-  )
-}
-
-const since = <Row extends { readonly sinceMs: number }>(visit: Visit, head: string): Column<Row> => ({
-  head,
-  cell: ({ sinceMs }) => <Ago ms={sinceMs} nowMs={visit.nowMs} />,
-  sort: 'since',
-  by: ({ sinceMs }) => sinceMs,
-})
-
-export const runningColumns = (visit: Visit, hasPages: boolean): readonly Column<ActiveAction>[] => [
-  ...factColumns(visit, hasPages),
-  { head: 'State', cell: ({ state }) => <Mark tone="run">{state}</Mark>, sort: 'state', by: ({ state }) => state },
-  since(visit, 'Since'),
-  {
-    head: 'Worker',
-    kind: 'text',
-    cell: ({ worker = '' }) =>
-      hasPages && visit.isOperator ? (
-        <a href={`${visit.to('workers')}#${encodeURIComponent(worker)}`}>
-          <code>{worker}</code>
-        </a>
-      ) : (
-        <code>{worker}</code>
-      ),
-    sort: 'worker',
-    by: ({ worker }) => worker,
-  },
-]
-
-/** `waitsFor` is of rows that are `explained`. */
-export const waitingColumns = (visit: Visit, hasPages: boolean): readonly Column<ActiveAction>[] => [
-  ...factColumns(visit, hasPages),
-  { head: 'Waits for', kind: 'text', cell: ({ waitsFor = '' }) => <Said text={waitsFor} /> },
-  since(visit, 'Since'),
-  {
-    head: 'Attempts',
-    kind: 'number',
-    cell: ({ attempts = 0 }) => countText(attempts),
-    sort: 'attempts',
-    by: ({ attempts }) => attempts,
-  },
-  {
-    head: 'Priority',
-    kind: 'number',
-    cell: ({ priority = 0 }) => countText(priority),
-    sort: 'priority',
-    by: ({ priority }) => priority,
-  },
-]
-
-export const failedColumns = (visit: Visit, hasPages: boolean): readonly Column<FailedAction>[] => [
-  ...factColumns(visit, hasPages),
-  {
-    head: 'Result',
-    kind: 'text',
-    cell: ({ result, exitCode, code, reason }) => (
-      <>
-        <Mark tone={result === 'failure' ? 'warn' : 'bad'}>{result}</Mark>{' '}
-        <Said text={[exitCode === undefined ? code : `exit code ${exitCode}`, reason].filter(Boolean).join(': ')} />
-      </>
-    ),
-    sort: 'result',
-    by: ({ result }) => result,
-  },
-  {
-    head: 'Ended',
-    cell: ({ endedMs }) => <Ago ms={endedMs} nowMs={visit.nowMs} />,
-    sort: 'ended',
-    by: ({ endedMs }) => endedMs,
-  },
-  {
-    head: 'Took',
-    kind: 'number',
-    cell: ({ tookMs }) => <Duration ms={tookMs} />,
-    sort: 'took',
-    by: ({ tookMs }) => tookMs,
-  },
-  { head: 'Worker', kind: 'text', cell: ({ worker = '–' }) => <code>{worker}</code> },
-  {
-    head: 'Output',
-    cell: ({ instance, stdout, stderr, response = '' }) => (
-      <>
-        <ResponseLink {...{ visit, instance, response, hasPages }} />
-        {(
-          [
-            ['stdout', stdout],
-            ['stderr', stderr],
-          ] as const
-        ).map(([name, key]) => {
-          const digest = key === undefined || !hasPages ? undefined : Digest.ofKey(key)
-          if (digest === undefined) return key === undefined ? null : `${name} ${key.slice(0, SHOWN_DIGITS)} `
-          return (
-            <>
-              <a href={visit.to(addressOf(instance, 'file', digest, name), { show: 'text' })}>{name}</a>{' '}
-            </>
-          )
-        })}
-      </>
-    ),
-  },
-]

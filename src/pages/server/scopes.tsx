@@ -45,7 +45,7 @@ const columnsOf = ({ forms }: ServerSources, visit: Visit): readonly Column<Kept
   {
     head: 'Instance',
     kind: 'text',
-    cell: ({ instanceName }) => <Said text={instanceName || 'the one without a name'} />,
+    cell: ({ instanceName }) => <Said text={instanceName || '(empty name)'} />,
     sort: 'instance',
     by: ({ instanceName }) => instanceName,
   },

@@ -10,7 +10,8 @@ import { type Column, Table } from '../parts/table.js'
 import { connectFor } from './connect.js'
 import { Elsewhere } from './elsewhere.js'
 import { explained, failedIn, runningIn, waitingIn } from './operations.js'
-import { failedColumns, hasQueue, isQueueHere, QueueNumbers, runningColumns, waitingColumns } from './queue.js'
+import { hasQueue, isQueueHere, QueueNumbers } from './queue.js'
+import { columnsFor, failedColumns, runningColumns, waitingColumns } from './queue-columns.js'
 import type { RecentLine } from './recent-lines.js'
 import type { ServerSources } from './sources.js'
 import { HttpCaches, StoreTables } from './stores.js'
@@ -32,6 +33,10 @@ export const serverPage = (sources: ServerSources): Page => ({
     body: (
       <>
         <Head of={sources} visit={visit} />
+        <details>
+          <summary>Connect a client: lines to copy</summary>
+          {connectFor(sources)(visit)}
+        </details>
         <SpanTabs visit={visit} />
         <TrendCharts trends={sources.trends} span={spanOf(visit)} />
         <HttpCaches of={sources} />
@@ -60,6 +65,10 @@ export const wholeServer = async (sources: ServerSources, visit: Visit): Promise
   body: (
     <>
       <Head of={sources} visit={visit} />
+      <details>
+        <summary>Connect a client: lines to copy</summary>
+        {connectFor(sources)(visit)}
+      </details>
       <TrendCharts trends={sources.trends} span="hour" />
       {hasQueue(sources) && <QueueAndWorkers of={sources} visit={visit} waiting={await shownWaiting(sources)} />}
       <StoreTables of={sources} />
@@ -128,8 +137,6 @@ const State = ({ of: sources, visit }: Parts) => {
         rows={recent.lines}
         none="None since the start."
       />
-      <h2>Connect a client</h2>
-      {connectFor(sources)(visit)}
       <h2>Services</h2>
       <Table
         caption="What each server of the process offers"
@@ -152,12 +159,13 @@ interface QueueParts extends Parts {
 }
 
 const QueueAndWorkers = ({ of: sources, visit, waiting }: QueueParts) => {
+  const columns = columnsFor(visit, sources, false)
   const all = sources.overviews()
   const [running, failed] = [runningIn(all), failedIn(all)]
   const lists = [
-    ['Waiting', waiting.rows, waiting.count, waitingColumns(visit, false)],
-    ['Running', running, running.length, runningColumns(visit, false)],
-    ['Failed lately', failed, failed.length, failedColumns(visit, false)],
+    ['Waiting', waiting.rows, waiting.count, waitingColumns(columns)],
+    ['Running', running, running.length, runningColumns(columns)],
+    ['Failed lately', failed, failed.length, failedColumns(columns)],
   ] as const
   return (
     <>

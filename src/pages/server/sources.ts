@@ -25,6 +25,13 @@ export interface KeptScope {
   readonly reads: { readonly own: number; readonly shared: number; readonly parent: number; readonly none: number }
 }
 
+/** What a list says about a build. */
+export interface NamedBuild {
+  /** Its command and its targets. */
+  readonly what: string
+  readonly user: string | undefined
+}
+
 /** By the names of the schedulers; of those whose queue is in another process what that told last. */
 export type Overviews = () => ReadonlyMap<string, SchedulerOverview>
 
@@ -40,6 +47,8 @@ export interface ServerSources {
   readonly overviews: Overviews
   /** Waits a moment for what other processes tell of their queues. */
   readonly refresh: () => Promise<void>
+  /** Undefined if no events of it are kept. Whether the reader may see it is for the page to ask. */
+  readonly buildOf: (invocation: string, instance: string) => NamedBuild | undefined
   readonly version: string
   /** Undefined if the server has no health service. */
   readonly healthPath: string | undefined

@@ -63,6 +63,11 @@ export const StoreTables = ({ of: { config, metrics } }: { readonly of: ServerSo
       <Table caption="Stores, each below the one it is in" columns={KEPT} {...{ rows, none }} />
       <h2>Requests</h2>
       <Table caption="Since the start" columns={ASKED} {...{ rows, none }} />
+      <p class="dim small">
+        Hits and misses are reads. Asked, and there: blobs of FindMissingBlobs, by which clients and workers learn what
+        they need not upload. In and out are bytes that were sent; what a worker on this machine hands in as a file of
+        the same disk is moved and in neither.
+      </p>
       <Chunks rows={rows.filter(({ chunks }) => chunks !== undefined)} />
     </>
   )
@@ -152,6 +157,13 @@ const ASKED: readonly Column<CacheSeries>[] = [
   },
   number('Hits', (series) => countText(hitsOf(series))),
   number('Misses', (series) => countText(missesOf(series))),
+  {
+    head: 'Asked, and there',
+    cell: (series) => {
+      const [there, missing] = [series.valueOf('find_missing', 'hit'), series.valueOf('find_missing', 'miss')]
+      return there + missing === 0 ? '–' : `${countText(there)} of ${countText(there + missing)}`
+    },
+  },
   number('Errors', (series) => countText(series.valueOf('read', 'error') + series.valueOf('write', 'error'))),
   number('In', (series) => sizeText(series.bytesOf('in'))),
   number('Out', (series) => sizeText(series.bytesOf('out'))),

@@ -26,6 +26,30 @@ const build = async (main: Uploader, id: string, path: string, header: string): 
   }
 }
 
+t.test('misses of several causes stand below their causes, until the reader sorts them', async (t) => {
+  const { client, get } = await startPages(t)
+  const main = new Uploader(client, 'main')
+  await build(main, 'one', '/bin', '1')
+  for (const [name, header] of [
+    ['a', '2'],
+    ['b', '2'],
+    ['new', '1'],
+  ] as const) {
+    const command = { arguments: ['cc', '-c', `${name}.c`], outputPaths: [`${name}.o`] }
+    const environmentVariables = [{ name: 'PATH', value: '/bin' }]
+    const action = await main.action(
+      { ...command, environmentVariables },
+      { src: { [`${name}.c`]: name, 'x.h': header } },
+    )
+    await main.ask(action, { toolInvocationId: 'two', targetId: `//:${name}`, actionMnemonic: 'CppCompile' })
+  }
+  const titlesIn = (text: string) =>
+    [...text.matchAll(/<tr class="group">(.*?)<\/tr>/gs)].map(([, row = '']) => textIn(row))
+  const { text } = await get('/invocation/two/misses?instance=main')
+  t.strictSame(titlesIn(text), ['input src/x.h changed: 2 misses', 'never built here: 1 miss'])
+  t.strictSame(titlesIn((await get('/invocation/two/misses?instance=main&sort=target')).text), [])
+})
+
 t.test('the misses of a build by cause, one miss, and two builds side by side', async (t) => {
   const { client, get } = await startPages(t)
   const main = new Uploader(client, 'main')
@@ -40,6 +64,9 @@ t.test('the misses of a build by cause, one miss, and two builds side by side', 
   t.strictSame(rowsIn((await get('/invocation/one/misses?instance=main')).text)[1], ['3 of 3', 'never built here', '–'])
   const third = await get('/invocation/three/misses?instance=main')
   t.strictSame(rowsIn(third.text)[1], ['3 of 3', 'input src/x.h changed', 'two , side by side'])
+
+  const groups = (await get('/invocation/two/misses?instance=main')).text
+  t.strictSame(rowsIn(groups)[2], ['Target', 'Mnemonic', 'First output', 'Asked'], 'no column that says one thing')
 
   // From the list to one miss, and from there to values only if the reader wants them.
   const [, link = ''] = /href="(\/miss\?[^"]+)"/.exec(text) ?? []

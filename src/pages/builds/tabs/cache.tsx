@@ -7,23 +7,40 @@ import { Said } from '../../parts/said.js'
 import { Ago, Mark, Numbers, Size, type Tone } from '../../parts/small.js'
 import { type Column, Pager, paged, pagedData, sortedRows, Table } from '../../parts/table.js'
 import type { SavedBytes } from '../cache-use.js'
+import { type FoldedRequests, folded, rankOf } from '../folded-requests.js'
 import type { InvocationTab, Seen } from '../invocation.js'
 
 type Outcome = RequestRecord['outcome']
 
 const TONES: Readonly<Partial<Record<Outcome, Tone>>> = { hit: 'good', miss: 'warn', failed: 'bad' }
 
-const columnsOf = ({ visit }: Seen): readonly Column<RequestRecord>[] => [
+/** `tellsWhy`: whether some of them have a reason that is not the same for all. */
+const columnsOf = ({ visit }: Seen, tellsWhy: boolean): readonly Column<FoldedRequests>[] => [
   {
     head: 'Outcome',
-    cell: ({ outcome }) => <Mark tone={TONES[outcome] ?? 'dim'}>{outcome}</Mark>,
+    cell: ({ outcomes }) =>
+      outcomes.map((outcome, at) => (
+        <>
+          {at > 0 && ', '}
+          <Mark tone={TONES[outcome] ?? 'dim'}>{outcome}</Mark>
+        </>
+      )),
     sort: 'outcome',
-    by: ({ outcome }) => outcome,
+    by: rankOf,
   },
   {
     head: 'Target',
     kind: 'name',
-    cell: ({ target }) => <Said text={target} />,
+    cell: ({ target, action, invocation, instance, outcomes }) => (
+      <>
+        <Said text={target || '–'} />
+        {outcomes.includes('miss') && (
+          <span class="under">
+            <a href={visit.to('miss', { instance, invocation, action })}>why a miss</a>
+          </span>
+        )}
+      </>
+    ),
     sort: 'target',
     by: ({ target }) => target || undefined,
   },
@@ -33,14 +50,9 @@ const columnsOf = ({ visit }: Seen): readonly Column<RequestRecord>[] => [
     sort: 'kind',
     by: ({ mnemonic }) => mnemonic || undefined,
   },
-  {
-    head: 'Why',
-    kind: 'text',
-    cell: ({ reason, output, outcome, action, invocation, instance }) => {
-      const text = <Said text={[reason, output].filter(Boolean).join(': ')} />
-      return outcome === 'miss' ? <a href={visit.to('miss', { instance, invocation, action })}>{text}</a> : text
-    },
-  },
+  ...(tellsWhy
+    ? [{ head: 'Why', kind: 'text' as const, cell: ({ reason }: FoldedRequests) => <Said text={reason} /> }]
+    : []),
   { head: 'Action', cell: ({ action, instance }) => <ActionLink {...{ action, visit, instance }} /> },
   {
     head: 'Result',
@@ -104,15 +116,17 @@ export const cacheTab: InvocationTab = {
     const { visit, requests: all } = seen
     const outcome = visit.query.get('outcome') ?? ''
     const wanted = outcome === '' ? all : all.filter((record) => record.outcome === outcome)
-    const { rows } = await sortedRows(wanted, columnsOf(seen), visit, '-when')
-    const page = paged(rows, visit)
+    const page = paged(wanted, visit)
     return { ...pagedData(page), requests: page.rows.map(requestData), kinds: kindsOf(all).slice(0, 50) }
   },
   body: async (seen) => {
     const { visit, kept, requests: all, parts } = seen
     const outcome = visit.query.get('outcome') ?? ''
-    const wanted = outcome === '' ? all : all.filter((record) => record.outcome === outcome)
-    const columns = columnsOf(seen)
+    const ofAll = await folded(all)
+    const wanted = outcome === '' ? ofAll : ofAll.filter(({ outcomes }) => outcomes.includes(outcome as Outcome))
+    // `absent` at every first miss says no more than the outcome.
+    const reasons = new Set(wanted.map(({ reason }) => reason).filter((reason) => reason !== ''))
+    const columns = columnsOf(seen, reasons.size > 1 || (reasons.size === 1 && !reasons.has('absent')))
     const { rows, sorting } = await sortedRows(wanted, columns, visit, '-when')
     const page = paged(rows, visit)
     const count = (of: Outcome) => all.filter((record) => record.outcome === of).length
@@ -145,7 +159,7 @@ export const cacheTab: InvocationTab = {
           rows={kindsOf(all).slice(0, 50)}
           none={GONE}
         />
-        <h2>Requests</h2>
+        <h2>Actions</h2>
         <nav class="tabs" aria-label="Outcome">
           {['', ...filters].map((name) => (
             <a
@@ -157,7 +171,7 @@ export const cacheTab: InvocationTab = {
           ))}
         </nav>
         <Table
-          caption={`${counted(wanted.length, 'request')} about actions, of those that are still remembered`}
+          caption={`${counted(wanted.length, 'action')} in ${counted(requestCount(wanted), 'request')} that are still remembered`}
           {...{ columns, rows: page.rows, none: GONE, visit, sorting }}
         />
         <Pager of={page} visit={visit} />
@@ -165,6 +179,8 @@ export const cacheTab: InvocationTab = {
     )
   },
 }
+
+const requestCount = (of: readonly FoldedRequests[]): number => of.reduce((sum, { count }) => sum + count, 0)
 
 /** What the number of saved bytes is about. */
 export const savedWords = ({ countedHits, hits }: SavedBytes): string =>

@@ -5,7 +5,7 @@ import type { InvocationTab } from '../invocation.js'
 
 const TITLES: Readonly<Record<string, string>> = {
   original: 'As it was typed, with what the rc files say',
-  canonical: 'As the tool understood it',
+  canonical: 'With all defaults and rc files applied',
 }
 
 /** Longer option lists are folded. */

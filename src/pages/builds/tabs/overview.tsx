@@ -107,7 +107,7 @@ const Why = ({ seen: { kept, details } }: { readonly seen: Seen }) => {
   )
 }
 
-const CountsOfRequests = ({ requests, saved }: { requests: Seen['requests']; saved: SavedBytes }) => {
+const CountsOfRequests = ({ requests, group, saved }: Pick<Seen, 'requests' | 'group'> & { saved: SavedBytes }) => {
   const count = (outcome: string) => requests.filter((record) => record.outcome === outcome).length
   const [hits, misses] = [count('hit'), count('miss')]
   return (
@@ -117,13 +117,25 @@ const CountsOfRequests = ({ requests, saved }: { requests: Seen['requests']; sav
         ['cache misses', countText(misses)],
         ['from cache', shareText(hits, hits + misses)],
         [savedWords(saved), sizeText(saved.bytes)],
+        ...(group === undefined || group.ran === 0
+          ? []
+          : [
+              ['actions ran here', countText(group.ran)] as const,
+              ['of them failed', countText(group.failed)] as const,
+            ]),
       ]}
     />
   )
 }
 
-const Counts = ({ seen: { kept, requests, parts }, saved }: { readonly seen: Seen; readonly saved: SavedBytes }) => {
-  if (kept === undefined) return <CountsOfRequests requests={requests} saved={saved} />
+const Counts = ({
+  seen: { kept, requests, group, parts },
+  saved,
+}: {
+  readonly seen: Seen
+  readonly saved: SavedBytes
+}) => {
+  if (kept === undefined) return <CountsOfRequests requests={requests} group={group} saved={saved} />
   const { summary } = kept
   const { targetCount, failedTargetCount, testCount, failedTestCount, flakyTestCount, executedActions } = summary
   const { hits, misses, by } = cacheUseOf(summary, kept.isOpen ? parts.live : undefined)
