@@ -61,6 +61,8 @@ const mayImport = {
     'store/kinds/redis_store/address',
     'store/kinds/redis_store/connections',
     'store/kinds/redis_store/failure',
+    'store/objects/bucket',
+    'store/kinds/experimental_cloud_object_store/open-bucket',
     'store/kinds/grpc/channels',
     'store/kinds/grpc/failure',
     'tls',

@@ -214,7 +214,7 @@ const start = async (
     atClose: (name: string, close: () => Promise<void>) => resources.add(name, close),
   }
   const schedulers = await buildSchedulers(config.schedulers, {
-    ...{ resources, clock, log, ledger, newId: randomUUID, tracer: observation.tracer },
+    ...{ resources, clock, log, secrets, ledger, newId: randomUUID, tracer: observation.tracer },
     shownShare: config.global.log_call_share,
     ...(meters && { meter: meters.executions }),
     results: resultsOf(config.servers, shared, {

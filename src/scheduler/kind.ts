@@ -3,6 +3,7 @@ import type { HealthProbe } from '../base/health.js'
 import type { SchedulerConfig, StoreConfig } from '../config/config.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
+import type { SecretLearner } from '../log/secrets.js'
 import type { Tracer } from '../rpc/trace.js'
 import type { Resources } from '../work/resources.js'
 import type { ActionResults, Scheduler } from './scheduler.js'
@@ -30,6 +31,8 @@ export interface SchedulerParts {
   readonly shownShare?: number | undefined
   /** Returns a new unique text without slashes. Operation names are unique and unguessable because of it. */
   readonly newId: () => string
+  /** Receives the secrets that are not in the configuration. */
+  readonly secrets?: SecretLearner
   /** A named store of the configuration, behind its references. */
   storeConfig?(name: string): StoreConfig | undefined
   /** Registers the health probe of a scheduler. */

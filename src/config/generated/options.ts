@@ -948,9 +948,9 @@ export interface SimpleSchedulerOptions {
    */
   readonly allocation_strategy: 'least_recently_used' | 'most_recently_used'
   /**
-   * `memory`: this process alone has the queue. `{redis: {redis_store: NAME}}`: all servers with the same one have one queue, of which one elected server takes care; Redis keeps who that is, and nothing of the queue. Needs `peers`.
+   * `memory`: this process alone has the queue. `{redis: {redis_store: NAME}}` or `{object: {object_store: NAME}}`: all servers with the same one have one queue, of which one elected server takes care; Redis, or an object of a bucket, keeps who that is, and nothing of the queue. Needs `peers`.
    */
-  readonly experimental_backend: 'memory' | {readonly redis: SimpleValue}
+  readonly experimental_backend: 'memory' | {readonly redis: RedisElection} | {readonly object: ObjectElection}
   /**
    * How the servers that have one queue reach each other. Only with an `experimental_backend` that they share.
    */
@@ -996,11 +996,21 @@ export interface SimpleSchedulerOptions {
 /**
  * The election by Redis or Valkey: standard, sentinel or cluster.
  */
-export interface SimpleValue {
+export interface RedisElection {
   /**
    * A store of kind `redis_store`, whose address is used. Servers whose scheduler has the same name and `key_prefix` there have one queue.
    */
   readonly redis_store: string
+}
+
+/**
+ * The election by an object of S3, Google Cloud Storage or Azure, or of a compatible server that refuses writes whose condition does not hold.
+ */
+export interface ObjectElection {
+  /**
+   * A store of kind `experimental_cloud_object_store`, whose bucket and credentials are used. Servers whose scheduler has the same name and `key_prefix` there have one queue. The credentials read, write and delete objects below `KEY_PREFIXremexec/`.
+   */
+  readonly object_store: string
 }
 
 /**
@@ -1012,9 +1022,9 @@ export interface Peers {
    */
   readonly endpoint: GrpcEndpoint
   /**
-   * Seconds after which another server may lead, if the leader is not heard of. It renews its lease three times in this time.
+   * Seconds after which another server may lead, if the leader is not heard of. It renews its lease three times in this time. Default: 3, and 10 with an object.
    */
-  readonly lease_s: number
+  readonly lease_s?: number
   /**
    * What the leader does while `experimental_backend` does not answer. `continue`: goes on, as long as no server that it reaches knows of another leader. `stop`: leads no more, so that nothing is started before it answers.
    */

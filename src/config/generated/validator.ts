@@ -6304,7 +6304,7 @@ return errors === 0;
 validate53.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema59 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler.json","title":"Scheduler","description":"A scheduler: exactly one kind and its settings; in the array form of `schedulers` also its `name`.","x-kinds":"scheduler","x-lenient":"always","type":"object","additionalProperties":false,"properties":{"name":{"description":"The name by which services and workers refer to it.","type":"string"},"simple":{"$ref":"https://remexec.invalid/schema/scheduler/simple.json"},"grpc":{"$ref":"https://remexec.invalid/schema/scheduler/grpc.json"},"cache_lookup":{"$ref":"https://remexec.invalid/schema/scheduler/cache_lookup.json"},"property_modifier":{"$ref":"https://remexec.invalid/schema/scheduler/property_modifier.json"},"historical_resource":{"$ref":"https://remexec.invalid/schema/scheduler/historical_resource.json"}}};
-const schema60 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/simple.json","title":"simple","description":"Queues actions in memory and hands them to workers whose properties satisfy them.","type":"object","properties":{"supported_platform_properties":{"description":"The platform properties that actions may ask for, and how each is matched. `exact`: the values are equal. `minimum`: the worker has at least this number, and reserves that much while the action runs. `priority`: the worker has the property. `ignore`: always matches. `'*'` sets the match for every property that is not listed; without it an action that asks for an unlisted property is rejected. Unless listed, `persistentWorkerKey` and `persistentWorkerProtocol`, which Bazel adds itself, are accepted and match every worker.","type":"object","additionalProperties":{"type":"string","enum":["minimum","exact","priority","ignore"]},"default":{}},"retain_completed_for_s":{"description":"Seconds for which WaitExecution and GetOperation still find a finished operation.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"client_action_timeout_s":{"description":"Seconds that an operation continues without a client that waits for it; then it is cancelled.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_timeout_s":{"description":"Seconds without a keepalive after which a worker counts as lost and its actions are queued again.","type":["integer","string"],"x-value":"duration","default":5,"x-zero-is-default":true},"max_action_executing_timeout_s":{"description":"Seconds without news from the worker that runs an action before the action is queued again. This counts as an attempt; 0 turns it off.","type":["integer","string"],"x-value":"duration","default":0},"unacknowledged_kill_timeout_s":{"description":"Seconds in which a worker must confirm that it stopped an action; after that the worker is removed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_failures_in_a_row":{"description":"After so many failures in a row of different actions that were the worker's own (a store, a disk, a right), the worker is set aside for `worker_backoff_s`. Then it gets one action, and all it can run once that has run. 0: never.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"worker_backoff_s":{"description":"Seconds for which a worker is set aside the first time; twice as long each time that the action it is tried with fails too, up to 32 times as long.","type":["integer","string"],"x-value":"duration","minimum":1,"default":10},"max_job_retries":{"description":"How often an action is retried after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`. One failure more returns the last error. 0 means no retry.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"allocation_strategy":{"description":"The choice among matching workers: the one that was idle longest spreads the load, the one used last keeps its inputs warm.","type":"string","enum":["least_recently_used","most_recently_used"],"default":"least_recently_used"},"experimental_backend":{"description":"`memory`: this process alone has the queue. `{redis: {redis_store: NAME}}`: all servers with the same one have one queue, of which one elected server takes care; Redis keeps who that is, and nothing of the queue. Needs `peers`.","type":["string","object"],"x-words":["memory"],"properties":{"redis":{"type":"object","description":"The election by Redis or Valkey: standard, sentinel or cluster.","properties":{"redis_store":{"description":"A store of kind `redis_store`, whose address is used. Servers whose scheduler has the same name and `key_prefix` there have one queue.","type":"string","x-names":"stores"}},"required":["redis_store"],"additionalProperties":false}},"additionalProperties":false,"minProperties":1,"default":"memory"},"peers":{"title":"Peers","description":"How the servers that have one queue reach each other. Only with an `experimental_backend` that they share.","type":"object","properties":{"endpoint":{"description":"`address`: where the other servers reach the services `execution` and `worker_api` of this one. The rest says how this server calls them; they have to grant it `forward`, `work`, `execute` and `administer`.","$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"},"lease_s":{"description":"Seconds after which another server may lead, if the leader is not heard of. It renews its lease three times in this time.","type":["integer","string"],"x-value":"duration","minimum":1,"default":3},"when_engine_away":{"description":"What the leader does while `experimental_backend` does not answer. `continue`: goes on, as long as no server that it reaches knows of another leader. `stop`: leads no more, so that nothing is started before it answers.","type":"string","enum":["continue","stop"],"default":"continue"},"leader_wait_s":{"description":"Seconds that operations wait while nobody leads, before they and new actions end with UNAVAILABLE.","type":["integer","string"],"x-value":"duration","minimum":1,"default":30}},"additionalProperties":false,"required":["endpoint"]},"worker_match_logging_interval_s":{"description":"Seconds between log lines about actions that wait and that no worker matches. The first line comes at once. 0 or -1: only that one.","type":["integer","string"],"x-value":"signed_duration","default":300},"fallback_match_interval_s":{"description":"Seconds between matching passes that run even when nothing has changed; 0 or less turns them off.","type":["integer","string"],"x-value":"signed_duration","default":5},"no_worker_timeout_s":{"description":"Seconds that an action stays queued while no connected worker could ever run it, or only workers that are sick or set aside. Then the client gets FAILED_PRECONDITION with the requested properties and those of the workers, or UNAVAILABLE with what is wrong with them. 0 means no limit.","type":["integer","string"],"x-value":"duration","default":60},"max_queued_actions":{"description":"Most actions waiting for a worker; further ones are refused with RESOURCE_EXHAUSTED.","type":["integer","string"],"x-value":"count","minimum":1,"default":100000},"max_queued_actions_per_instance":{"description":"Most actions of one instance waiting for a worker; further ones of it are refused with RESOURCE_EXHAUSTED. 0 sets no limit beyond `max_queued_actions`.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_running_actions_per_instance":{"description":"Most actions of one instance running at a time; further ones wait although a worker has room. 0 sets no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"priority_ageing_s":{"description":"Seconds of waiting that count as one step of priority, so that actions of low priority are not starved. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":60},"adopt_attempts_for_s":{"description":"Seconds after a start in which workers may continue actions of the previous scheduler process, for clients that come back. Later, and always with 0, workers must stop them; then a restart runs such actions again.","type":["integer","string"],"x-value":"duration","default":60},"hold_worker_after_s":{"description":"Seconds that an action with a `minimum` property waits before one suitable worker is reserved for it. That worker gets no other action until this one fits. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":30}},"additionalProperties":false};
+const schema60 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/simple.json","title":"simple","description":"Queues actions in memory and hands them to workers whose properties satisfy them.","type":"object","properties":{"supported_platform_properties":{"description":"The platform properties that actions may ask for, and how each is matched. `exact`: the values are equal. `minimum`: the worker has at least this number, and reserves that much while the action runs. `priority`: the worker has the property. `ignore`: always matches. `'*'` sets the match for every property that is not listed; without it an action that asks for an unlisted property is rejected. Unless listed, `persistentWorkerKey` and `persistentWorkerProtocol`, which Bazel adds itself, are accepted and match every worker.","type":"object","additionalProperties":{"type":"string","enum":["minimum","exact","priority","ignore"]},"default":{}},"retain_completed_for_s":{"description":"Seconds for which WaitExecution and GetOperation still find a finished operation.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"client_action_timeout_s":{"description":"Seconds that an operation continues without a client that waits for it; then it is cancelled.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_timeout_s":{"description":"Seconds without a keepalive after which a worker counts as lost and its actions are queued again.","type":["integer","string"],"x-value":"duration","default":5,"x-zero-is-default":true},"max_action_executing_timeout_s":{"description":"Seconds without news from the worker that runs an action before the action is queued again. This counts as an attempt; 0 turns it off.","type":["integer","string"],"x-value":"duration","default":0},"unacknowledged_kill_timeout_s":{"description":"Seconds in which a worker must confirm that it stopped an action; after that the worker is removed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_failures_in_a_row":{"description":"After so many failures in a row of different actions that were the worker's own (a store, a disk, a right), the worker is set aside for `worker_backoff_s`. Then it gets one action, and all it can run once that has run. 0: never.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"worker_backoff_s":{"description":"Seconds for which a worker is set aside the first time; twice as long each time that the action it is tried with fails too, up to 32 times as long.","type":["integer","string"],"x-value":"duration","minimum":1,"default":10},"max_job_retries":{"description":"How often an action is retried after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`. One failure more returns the last error. 0 means no retry.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"allocation_strategy":{"description":"The choice among matching workers: the one that was idle longest spreads the load, the one used last keeps its inputs warm.","type":"string","enum":["least_recently_used","most_recently_used"],"default":"least_recently_used"},"experimental_backend":{"description":"`memory`: this process alone has the queue. `{redis: {redis_store: NAME}}` or `{object: {object_store: NAME}}`: all servers with the same one have one queue, of which one elected server takes care; Redis, or an object of a bucket, keeps who that is, and nothing of the queue. Needs `peers`.","type":["string","object"],"x-words":["memory"],"properties":{"redis":{"title":"RedisElection","type":"object","description":"The election by Redis or Valkey: standard, sentinel or cluster.","properties":{"redis_store":{"description":"A store of kind `redis_store`, whose address is used. Servers whose scheduler has the same name and `key_prefix` there have one queue.","type":"string","x-names":"stores"}},"required":["redis_store"],"additionalProperties":false},"object":{"title":"ObjectElection","type":"object","description":"The election by an object of S3, Google Cloud Storage or Azure, or of a compatible server that refuses writes whose condition does not hold.","properties":{"object_store":{"description":"A store of kind `experimental_cloud_object_store`, whose bucket and credentials are used. Servers whose scheduler has the same name and `key_prefix` there have one queue. The credentials read, write and delete objects below `KEY_PREFIXremexec/`.","type":"string","x-names":"stores"}},"required":["object_store"],"additionalProperties":false}},"additionalProperties":false,"minProperties":1,"maxProperties":1,"default":"memory"},"peers":{"title":"Peers","description":"How the servers that have one queue reach each other. Only with an `experimental_backend` that they share.","type":"object","properties":{"endpoint":{"description":"`address`: where the other servers reach the services `execution` and `worker_api` of this one. The rest says how this server calls them; they have to grant it `forward`, `work`, `execute` and `administer`.","$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"},"lease_s":{"description":"Seconds after which another server may lead, if the leader is not heard of. It renews its lease three times in this time. Default: 3, and 10 with an object.","type":["integer","string"],"x-value":"duration","minimum":1},"when_engine_away":{"description":"What the leader does while `experimental_backend` does not answer. `continue`: goes on, as long as no server that it reaches knows of another leader. `stop`: leads no more, so that nothing is started before it answers.","type":"string","enum":["continue","stop"],"default":"continue"},"leader_wait_s":{"description":"Seconds that operations wait while nobody leads, before they and new actions end with UNAVAILABLE.","type":["integer","string"],"x-value":"duration","minimum":1,"default":30}},"additionalProperties":false,"required":["endpoint"]},"worker_match_logging_interval_s":{"description":"Seconds between log lines about actions that wait and that no worker matches. The first line comes at once. 0 or -1: only that one.","type":["integer","string"],"x-value":"signed_duration","default":300},"fallback_match_interval_s":{"description":"Seconds between matching passes that run even when nothing has changed; 0 or less turns them off.","type":["integer","string"],"x-value":"signed_duration","default":5},"no_worker_timeout_s":{"description":"Seconds that an action stays queued while no connected worker could ever run it, or only workers that are sick or set aside. Then the client gets FAILED_PRECONDITION with the requested properties and those of the workers, or UNAVAILABLE with what is wrong with them. 0 means no limit.","type":["integer","string"],"x-value":"duration","default":60},"max_queued_actions":{"description":"Most actions waiting for a worker; further ones are refused with RESOURCE_EXHAUSTED.","type":["integer","string"],"x-value":"count","minimum":1,"default":100000},"max_queued_actions_per_instance":{"description":"Most actions of one instance waiting for a worker; further ones of it are refused with RESOURCE_EXHAUSTED. 0 sets no limit beyond `max_queued_actions`.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_running_actions_per_instance":{"description":"Most actions of one instance running at a time; further ones wait although a worker has room. 0 sets no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"priority_ageing_s":{"description":"Seconds of waiting that count as one step of priority, so that actions of low priority are not starved. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":60},"adopt_attempts_for_s":{"description":"Seconds after a start in which workers may continue actions of the previous scheduler process, for clients that come back. Later, and always with 0, workers must stop them; then a restart runs such actions again.","type":["integer","string"],"x-value":"duration","default":60},"hold_worker_after_s":{"description":"Seconds that an action with a `minimum` property waits before one suitable worker is reserved for it. That worker gets no other action until this one fits. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":30}},"additionalProperties":false};
 
 function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/simple.json" */;
@@ -6643,8 +6643,8 @@ vErrors.push(err26);
 errors++;
 }
 if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(Object.keys(data11).length < 1){
-const err27 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema60.properties.experimental_backend,data:data11};
+if(Object.keys(data11).length > 1){
+const err27 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema60.properties.experimental_backend,data:data11};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -6653,9 +6653,8 @@ vErrors.push(err27);
 }
 errors++;
 }
-for(const key2 in data11){
-if(!(key2 === "redis")){
-const err28 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema60.properties.experimental_backend,data:data11};
+if(Object.keys(data11).length < 1){
+const err28 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema60.properties.experimental_backend,data:data11};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -6664,12 +6663,9 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-if(data11.redis !== undefined){
-let data12 = data11.redis;
-if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
-if(data12.redis_store === undefined){
-const err29 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/required",keyword:"required",params:{missingProperty: "redis_store"},message:"must have required property '"+"redis_store"+"'",schema:schema60.properties.experimental_backend.properties.redis.required,parentSchema:schema60.properties.experimental_backend.properties.redis,data:data12};
+for(const key2 in data11){
+if(!((key2 === "redis") || (key2 === "object"))){
+const err29 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema60.properties.experimental_backend,data:data11};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -6678,9 +6674,12 @@ vErrors.push(err29);
 }
 errors++;
 }
-for(const key3 in data12){
-if(!(key3 === "redis_store")){
-const err30 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema60.properties.experimental_backend.properties.redis,data:data12};
+}
+if(data11.redis !== undefined){
+let data12 = data11.redis;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.redis_store === undefined){
+const err30 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/required",keyword:"required",params:{missingProperty: "redis_store"},message:"must have required property '"+"redis_store"+"'",schema:schema60.properties.experimental_backend.properties.redis.required,parentSchema:schema60.properties.experimental_backend.properties.redis,data:data12};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -6689,11 +6688,9 @@ vErrors.push(err30);
 }
 errors++;
 }
-}
-if(data12.redis_store !== undefined){
-let data13 = data12.redis_store;
-if(typeof data13 !== "string"){
-const err31 = {instancePath:instancePath+"/experimental_backend/redis/redis_store",schemaPath:"#/properties/experimental_backend/properties/redis/properties/redis_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.experimental_backend.properties.redis.properties.redis_store.type,parentSchema:schema60.properties.experimental_backend.properties.redis.properties.redis_store,data:data13};
+for(const key3 in data12){
+if(!(key3 === "redis_store")){
+const err31 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema60.properties.experimental_backend.properties.redis,data:data12};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -6703,9 +6700,10 @@ vErrors.push(err31);
 errors++;
 }
 }
-}
-else {
-const err32 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.properties.experimental_backend.properties.redis.type,parentSchema:schema60.properties.experimental_backend.properties.redis,data:data12};
+if(data12.redis_store !== undefined){
+let data13 = data12.redis_store;
+if(typeof data13 !== "string"){
+const err32 = {instancePath:instancePath+"/experimental_backend/redis/redis_store",schemaPath:"#/properties/experimental_backend/properties/redis/properties/redis_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.experimental_backend.properties.redis.properties.redis_store.type,parentSchema:schema60.properties.experimental_backend.properties.redis.properties.redis_store,data:data13};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -6716,12 +6714,8 @@ errors++;
 }
 }
 }
-}
-if(data.peers !== undefined){
-let data14 = data.peers;
-if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
-if(data14.endpoint === undefined){
-const err33 = {instancePath:instancePath+"/peers",schemaPath:"#/properties/peers/required",keyword:"required",params:{missingProperty: "endpoint"},message:"must have required property '"+"endpoint"+"'",schema:schema60.properties.peers.required,parentSchema:schema60.properties.peers,data:data14};
+else {
+const err33 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.properties.experimental_backend.properties.redis.type,parentSchema:schema60.properties.experimental_backend.properties.redis,data:data12};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -6730,9 +6724,12 @@ vErrors.push(err33);
 }
 errors++;
 }
-for(const key4 in data14){
-if(!((((key4 === "endpoint") || (key4 === "lease_s")) || (key4 === "when_engine_away")) || (key4 === "leader_wait_s"))){
-const err34 = {instancePath:instancePath+"/peers",schemaPath:"#/properties/peers/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema60.properties.peers,data:data14};
+}
+if(data11.object !== undefined){
+let data14 = data11.object;
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+if(data14.object_store === undefined){
+const err34 = {instancePath:instancePath+"/experimental_backend/object",schemaPath:"#/properties/experimental_backend/properties/object/required",keyword:"required",params:{missingProperty: "object_store"},message:"must have required property '"+"object_store"+"'",schema:schema60.properties.experimental_backend.properties.object.required,parentSchema:schema60.properties.experimental_backend.properties.object,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -6741,17 +6738,9 @@ vErrors.push(err34);
 }
 errors++;
 }
-}
-if(data14.endpoint !== undefined){
-if(!(validate90.call(this, data14.endpoint, {instancePath:instancePath+"/peers/endpoint",parentData:data14,parentDataProperty:"endpoint",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate90.errors);
-errors = vErrors.length;
-}
-}
-if(data14.lease_s !== undefined){
-let data16 = data14.lease_s;
-if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
-const err35 = {instancePath:instancePath+"/peers/lease_s",schemaPath:"#/properties/peers/properties/lease_s/type",keyword:"type",params:{type: schema60.properties.peers.properties.lease_s.type},message:"must be integer,string",schema:schema60.properties.peers.properties.lease_s.type,parentSchema:schema60.properties.peers.properties.lease_s,data:data16};
+for(const key4 in data14){
+if(!(key4 === "object_store")){
+const err35 = {instancePath:instancePath+"/experimental_backend/object",schemaPath:"#/properties/experimental_backend/properties/object/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema60.properties.experimental_backend.properties.object,data:data14};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -6760,9 +6749,11 @@ vErrors.push(err35);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "duration", data16, schema60.properties.peers.properties.lease_s, instancePath+"/peers/lease_s");
-if(reason9 !== undefined){
-const err36 = {instancePath:instancePath+"/peers/lease_s",schemaPath:"#/properties/peers/properties/lease_s/x-value",keyword:"x-value",params:{},message:reason9,schema:"duration",parentSchema:schema60.properties.peers.properties.lease_s,data:data16};
+}
+if(data14.object_store !== undefined){
+let data15 = data14.object_store;
+if(typeof data15 !== "string"){
+const err36 = {instancePath:instancePath+"/experimental_backend/object/object_store",schemaPath:"#/properties/experimental_backend/properties/object/properties/object_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.experimental_backend.properties.object.properties.object_store.type,parentSchema:schema60.properties.experimental_backend.properties.object.properties.object_store,data:data15};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -6771,9 +6762,10 @@ vErrors.push(err36);
 }
 errors++;
 }
-if((typeof data16 == "number") && (isFinite(data16))){
-if(data16 < 1 || isNaN(data16)){
-const err37 = {instancePath:instancePath+"/peers/lease_s",schemaPath:"#/properties/peers/properties/lease_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.peers.properties.lease_s,data:data16};
+}
+}
+else {
+const err37 = {instancePath:instancePath+"/experimental_backend/object",schemaPath:"#/properties/experimental_backend/properties/object/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.properties.experimental_backend.properties.object.type,parentSchema:schema60.properties.experimental_backend.properties.object,data:data14};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -6784,10 +6776,12 @@ errors++;
 }
 }
 }
-if(data14.when_engine_away !== undefined){
-let data17 = data14.when_engine_away;
-if(typeof data17 !== "string"){
-const err38 = {instancePath:instancePath+"/peers/when_engine_away",schemaPath:"#/properties/peers/properties/when_engine_away/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.peers.properties.when_engine_away.type,parentSchema:schema60.properties.peers.properties.when_engine_away,data:data17};
+}
+if(data.peers !== undefined){
+let data16 = data.peers;
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+if(data16.endpoint === undefined){
+const err38 = {instancePath:instancePath+"/peers",schemaPath:"#/properties/peers/required",keyword:"required",params:{missingProperty: "endpoint"},message:"must have required property '"+"endpoint"+"'",schema:schema60.properties.peers.required,parentSchema:schema60.properties.peers,data:data16};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -6796,8 +6790,9 @@ vErrors.push(err38);
 }
 errors++;
 }
-if(!((data17 === "continue") || (data17 === "stop"))){
-const err39 = {instancePath:instancePath+"/peers/when_engine_away",schemaPath:"#/properties/peers/properties/when_engine_away/enum",keyword:"enum",params:{allowedValues: schema60.properties.peers.properties.when_engine_away.enum},message:"must be equal to one of the allowed values",schema:schema60.properties.peers.properties.when_engine_away.enum,parentSchema:schema60.properties.peers.properties.when_engine_away,data:data17};
+for(const key5 in data16){
+if(!((((key5 === "endpoint") || (key5 === "lease_s")) || (key5 === "when_engine_away")) || (key5 === "leader_wait_s"))){
+const err39 = {instancePath:instancePath+"/peers",schemaPath:"#/properties/peers/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema60.properties.peers,data:data16};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -6807,10 +6802,16 @@ vErrors.push(err39);
 errors++;
 }
 }
-if(data14.leader_wait_s !== undefined){
-let data18 = data14.leader_wait_s;
+if(data16.endpoint !== undefined){
+if(!(validate90.call(this, data16.endpoint, {instancePath:instancePath+"/peers/endpoint",parentData:data16,parentDataProperty:"endpoint",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate90.errors);
+errors = vErrors.length;
+}
+}
+if(data16.lease_s !== undefined){
+let data18 = data16.lease_s;
 if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
-const err40 = {instancePath:instancePath+"/peers/leader_wait_s",schemaPath:"#/properties/peers/properties/leader_wait_s/type",keyword:"type",params:{type: schema60.properties.peers.properties.leader_wait_s.type},message:"must be integer,string",schema:schema60.properties.peers.properties.leader_wait_s.type,parentSchema:schema60.properties.peers.properties.leader_wait_s,data:data18};
+const err40 = {instancePath:instancePath+"/peers/lease_s",schemaPath:"#/properties/peers/properties/lease_s/type",keyword:"type",params:{type: schema60.properties.peers.properties.lease_s.type},message:"must be integer,string",schema:schema60.properties.peers.properties.lease_s.type,parentSchema:schema60.properties.peers.properties.lease_s,data:data18};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -6819,9 +6820,9 @@ vErrors.push(err40);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "duration", data18, schema60.properties.peers.properties.leader_wait_s, instancePath+"/peers/leader_wait_s");
-if(reason10 !== undefined){
-const err41 = {instancePath:instancePath+"/peers/leader_wait_s",schemaPath:"#/properties/peers/properties/leader_wait_s/x-value",keyword:"x-value",params:{},message:reason10,schema:"duration",parentSchema:schema60.properties.peers.properties.leader_wait_s,data:data18};
+const reason9 = checkScalar.call(this, "duration", data18, schema60.properties.peers.properties.lease_s, instancePath+"/peers/lease_s");
+if(reason9 !== undefined){
+const err41 = {instancePath:instancePath+"/peers/lease_s",schemaPath:"#/properties/peers/properties/lease_s/x-value",keyword:"x-value",params:{},message:reason9,schema:"duration",parentSchema:schema60.properties.peers.properties.lease_s,data:data18};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -6832,7 +6833,7 @@ errors++;
 }
 if((typeof data18 == "number") && (isFinite(data18))){
 if(data18 < 1 || isNaN(data18)){
-const err42 = {instancePath:instancePath+"/peers/leader_wait_s",schemaPath:"#/properties/peers/properties/leader_wait_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.peers.properties.leader_wait_s,data:data18};
+const err42 = {instancePath:instancePath+"/peers/lease_s",schemaPath:"#/properties/peers/properties/lease_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.peers.properties.lease_s,data:data18};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -6843,9 +6844,10 @@ errors++;
 }
 }
 }
-}
-else {
-const err43 = {instancePath:instancePath+"/peers",schemaPath:"#/properties/peers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.properties.peers.type,parentSchema:schema60.properties.peers,data:data14};
+if(data16.when_engine_away !== undefined){
+let data19 = data16.when_engine_away;
+if(typeof data19 !== "string"){
+const err43 = {instancePath:instancePath+"/peers/when_engine_away",schemaPath:"#/properties/peers/properties/when_engine_away/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.peers.properties.when_engine_away.type,parentSchema:schema60.properties.peers.properties.when_engine_away,data:data19};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -6854,11 +6856,8 @@ vErrors.push(err43);
 }
 errors++;
 }
-}
-if(data.worker_match_logging_interval_s !== undefined){
-let data19 = data.worker_match_logging_interval_s;
-if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err44 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/type",keyword:"type",params:{type: schema60.properties.worker_match_logging_interval_s.type},message:"must be integer,string",schema:schema60.properties.worker_match_logging_interval_s.type,parentSchema:schema60.properties.worker_match_logging_interval_s,data:data19};
+if(!((data19 === "continue") || (data19 === "stop"))){
+const err44 = {instancePath:instancePath+"/peers/when_engine_away",schemaPath:"#/properties/peers/properties/when_engine_away/enum",keyword:"enum",params:{allowedValues: schema60.properties.peers.properties.when_engine_away.enum},message:"must be equal to one of the allowed values",schema:schema60.properties.peers.properties.when_engine_away.enum,parentSchema:schema60.properties.peers.properties.when_engine_away,data:data19};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -6867,9 +6866,11 @@ vErrors.push(err44);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "signed_duration", data19, schema60.properties.worker_match_logging_interval_s, instancePath+"/worker_match_logging_interval_s");
-if(reason11 !== undefined){
-const err45 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/x-value",keyword:"x-value",params:{},message:reason11,schema:"signed_duration",parentSchema:schema60.properties.worker_match_logging_interval_s,data:data19};
+}
+if(data16.leader_wait_s !== undefined){
+let data20 = data16.leader_wait_s;
+if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
+const err45 = {instancePath:instancePath+"/peers/leader_wait_s",schemaPath:"#/properties/peers/properties/leader_wait_s/type",keyword:"type",params:{type: schema60.properties.peers.properties.leader_wait_s.type},message:"must be integer,string",schema:schema60.properties.peers.properties.leader_wait_s.type,parentSchema:schema60.properties.peers.properties.leader_wait_s,data:data20};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -6878,11 +6879,9 @@ vErrors.push(err45);
 }
 errors++;
 }
-}
-if(data.fallback_match_interval_s !== undefined){
-let data20 = data.fallback_match_interval_s;
-if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
-const err46 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/type",keyword:"type",params:{type: schema60.properties.fallback_match_interval_s.type},message:"must be integer,string",schema:schema60.properties.fallback_match_interval_s.type,parentSchema:schema60.properties.fallback_match_interval_s,data:data20};
+const reason10 = checkScalar.call(this, "duration", data20, schema60.properties.peers.properties.leader_wait_s, instancePath+"/peers/leader_wait_s");
+if(reason10 !== undefined){
+const err46 = {instancePath:instancePath+"/peers/leader_wait_s",schemaPath:"#/properties/peers/properties/leader_wait_s/x-value",keyword:"x-value",params:{},message:reason10,schema:"duration",parentSchema:schema60.properties.peers.properties.leader_wait_s,data:data20};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -6891,9 +6890,9 @@ vErrors.push(err46);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "signed_duration", data20, schema60.properties.fallback_match_interval_s, instancePath+"/fallback_match_interval_s");
-if(reason12 !== undefined){
-const err47 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/x-value",keyword:"x-value",params:{},message:reason12,schema:"signed_duration",parentSchema:schema60.properties.fallback_match_interval_s,data:data20};
+if((typeof data20 == "number") && (isFinite(data20))){
+if(data20 < 1 || isNaN(data20)){
+const err47 = {instancePath:instancePath+"/peers/leader_wait_s",schemaPath:"#/properties/peers/properties/leader_wait_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.peers.properties.leader_wait_s,data:data20};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -6903,10 +6902,10 @@ vErrors.push(err47);
 errors++;
 }
 }
-if(data.no_worker_timeout_s !== undefined){
-let data21 = data.no_worker_timeout_s;
-if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
-const err48 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/type",keyword:"type",params:{type: schema60.properties.no_worker_timeout_s.type},message:"must be integer,string",schema:schema60.properties.no_worker_timeout_s.type,parentSchema:schema60.properties.no_worker_timeout_s,data:data21};
+}
+}
+else {
+const err48 = {instancePath:instancePath+"/peers",schemaPath:"#/properties/peers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.properties.peers.type,parentSchema:schema60.properties.peers,data:data16};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -6915,9 +6914,11 @@ vErrors.push(err48);
 }
 errors++;
 }
-const reason13 = checkScalar.call(this, "duration", data21, schema60.properties.no_worker_timeout_s, instancePath+"/no_worker_timeout_s");
-if(reason13 !== undefined){
-const err49 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason13,schema:"duration",parentSchema:schema60.properties.no_worker_timeout_s,data:data21};
+}
+if(data.worker_match_logging_interval_s !== undefined){
+let data21 = data.worker_match_logging_interval_s;
+if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
+const err49 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/type",keyword:"type",params:{type: schema60.properties.worker_match_logging_interval_s.type},message:"must be integer,string",schema:schema60.properties.worker_match_logging_interval_s.type,parentSchema:schema60.properties.worker_match_logging_interval_s,data:data21};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -6926,11 +6927,9 @@ vErrors.push(err49);
 }
 errors++;
 }
-}
-if(data.max_queued_actions !== undefined){
-let data22 = data.max_queued_actions;
-if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
-const err50 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/type",keyword:"type",params:{type: schema60.properties.max_queued_actions.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions.type,parentSchema:schema60.properties.max_queued_actions,data:data22};
+const reason11 = checkScalar.call(this, "signed_duration", data21, schema60.properties.worker_match_logging_interval_s, instancePath+"/worker_match_logging_interval_s");
+if(reason11 !== undefined){
+const err50 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/x-value",keyword:"x-value",params:{},message:reason11,schema:"signed_duration",parentSchema:schema60.properties.worker_match_logging_interval_s,data:data21};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -6939,9 +6938,11 @@ vErrors.push(err50);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "count", data22, schema60.properties.max_queued_actions, instancePath+"/max_queued_actions");
-if(reason14 !== undefined){
-const err51 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema60.properties.max_queued_actions,data:data22};
+}
+if(data.fallback_match_interval_s !== undefined){
+let data22 = data.fallback_match_interval_s;
+if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
+const err51 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/type",keyword:"type",params:{type: schema60.properties.fallback_match_interval_s.type},message:"must be integer,string",schema:schema60.properties.fallback_match_interval_s.type,parentSchema:schema60.properties.fallback_match_interval_s,data:data22};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -6950,9 +6951,9 @@ vErrors.push(err51);
 }
 errors++;
 }
-if((typeof data22 == "number") && (isFinite(data22))){
-if(data22 < 1 || isNaN(data22)){
-const err52 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.max_queued_actions,data:data22};
+const reason12 = checkScalar.call(this, "signed_duration", data22, schema60.properties.fallback_match_interval_s, instancePath+"/fallback_match_interval_s");
+if(reason12 !== undefined){
+const err52 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/x-value",keyword:"x-value",params:{},message:reason12,schema:"signed_duration",parentSchema:schema60.properties.fallback_match_interval_s,data:data22};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -6962,11 +6963,10 @@ vErrors.push(err52);
 errors++;
 }
 }
-}
-if(data.max_queued_actions_per_instance !== undefined){
-let data23 = data.max_queued_actions_per_instance;
+if(data.no_worker_timeout_s !== undefined){
+let data23 = data.no_worker_timeout_s;
 if((!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))) && (typeof data23 !== "string")){
-const err53 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_queued_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions_per_instance.type,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data23};
+const err53 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/type",keyword:"type",params:{type: schema60.properties.no_worker_timeout_s.type},message:"must be integer,string",schema:schema60.properties.no_worker_timeout_s.type,parentSchema:schema60.properties.no_worker_timeout_s,data:data23};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -6975,9 +6975,9 @@ vErrors.push(err53);
 }
 errors++;
 }
-const reason15 = checkScalar.call(this, "count", data23, schema60.properties.max_queued_actions_per_instance, instancePath+"/max_queued_actions_per_instance");
-if(reason15 !== undefined){
-const err54 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason15,schema:"count",parentSchema:schema60.properties.max_queued_actions_per_instance,data:data23};
+const reason13 = checkScalar.call(this, "duration", data23, schema60.properties.no_worker_timeout_s, instancePath+"/no_worker_timeout_s");
+if(reason13 !== undefined){
+const err54 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason13,schema:"duration",parentSchema:schema60.properties.no_worker_timeout_s,data:data23};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -6986,9 +6986,11 @@ vErrors.push(err54);
 }
 errors++;
 }
-if((typeof data23 == "number") && (isFinite(data23))){
-if(data23 < 0 || isNaN(data23)){
-const err55 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data23};
+}
+if(data.max_queued_actions !== undefined){
+let data24 = data.max_queued_actions;
+if((!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))) && (typeof data24 !== "string")){
+const err55 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/type",keyword:"type",params:{type: schema60.properties.max_queued_actions.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions.type,parentSchema:schema60.properties.max_queued_actions,data:data24};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -6997,12 +6999,9 @@ vErrors.push(err55);
 }
 errors++;
 }
-}
-}
-if(data.max_running_actions_per_instance !== undefined){
-let data24 = data.max_running_actions_per_instance;
-if((!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))) && (typeof data24 !== "string")){
-const err56 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_running_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_running_actions_per_instance.type,parentSchema:schema60.properties.max_running_actions_per_instance,data:data24};
+const reason14 = checkScalar.call(this, "count", data24, schema60.properties.max_queued_actions, instancePath+"/max_queued_actions");
+if(reason14 !== undefined){
+const err56 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema60.properties.max_queued_actions,data:data24};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -7011,9 +7010,9 @@ vErrors.push(err56);
 }
 errors++;
 }
-const reason16 = checkScalar.call(this, "count", data24, schema60.properties.max_running_actions_per_instance, instancePath+"/max_running_actions_per_instance");
-if(reason16 !== undefined){
-const err57 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason16,schema:"count",parentSchema:schema60.properties.max_running_actions_per_instance,data:data24};
+if((typeof data24 == "number") && (isFinite(data24))){
+if(data24 < 1 || isNaN(data24)){
+const err57 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.max_queued_actions,data:data24};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -7022,9 +7021,12 @@ vErrors.push(err57);
 }
 errors++;
 }
-if((typeof data24 == "number") && (isFinite(data24))){
-if(data24 < 0 || isNaN(data24)){
-const err58 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_running_actions_per_instance,data:data24};
+}
+}
+if(data.max_queued_actions_per_instance !== undefined){
+let data25 = data.max_queued_actions_per_instance;
+if((!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))) && (typeof data25 !== "string")){
+const err58 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_queued_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions_per_instance.type,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data25};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -7033,12 +7035,9 @@ vErrors.push(err58);
 }
 errors++;
 }
-}
-}
-if(data.priority_ageing_s !== undefined){
-let data25 = data.priority_ageing_s;
-if((!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))) && (typeof data25 !== "string")){
-const err59 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/type",keyword:"type",params:{type: schema60.properties.priority_ageing_s.type},message:"must be integer,string",schema:schema60.properties.priority_ageing_s.type,parentSchema:schema60.properties.priority_ageing_s,data:data25};
+const reason15 = checkScalar.call(this, "count", data25, schema60.properties.max_queued_actions_per_instance, instancePath+"/max_queued_actions_per_instance");
+if(reason15 !== undefined){
+const err59 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason15,schema:"count",parentSchema:schema60.properties.max_queued_actions_per_instance,data:data25};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -7047,9 +7046,9 @@ vErrors.push(err59);
 }
 errors++;
 }
-const reason17 = checkScalar.call(this, "duration", data25, schema60.properties.priority_ageing_s, instancePath+"/priority_ageing_s");
-if(reason17 !== undefined){
-const err60 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/x-value",keyword:"x-value",params:{},message:reason17,schema:"duration",parentSchema:schema60.properties.priority_ageing_s,data:data25};
+if((typeof data25 == "number") && (isFinite(data25))){
+if(data25 < 0 || isNaN(data25)){
+const err60 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data25};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -7059,10 +7058,11 @@ vErrors.push(err60);
 errors++;
 }
 }
-if(data.adopt_attempts_for_s !== undefined){
-let data26 = data.adopt_attempts_for_s;
+}
+if(data.max_running_actions_per_instance !== undefined){
+let data26 = data.max_running_actions_per_instance;
 if((!(((typeof data26 == "number") && (!(data26 % 1) && !isNaN(data26))) && (isFinite(data26)))) && (typeof data26 !== "string")){
-const err61 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/type",keyword:"type",params:{type: schema60.properties.adopt_attempts_for_s.type},message:"must be integer,string",schema:schema60.properties.adopt_attempts_for_s.type,parentSchema:schema60.properties.adopt_attempts_for_s,data:data26};
+const err61 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_running_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_running_actions_per_instance.type,parentSchema:schema60.properties.max_running_actions_per_instance,data:data26};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -7071,9 +7071,9 @@ vErrors.push(err61);
 }
 errors++;
 }
-const reason18 = checkScalar.call(this, "duration", data26, schema60.properties.adopt_attempts_for_s, instancePath+"/adopt_attempts_for_s");
-if(reason18 !== undefined){
-const err62 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/x-value",keyword:"x-value",params:{},message:reason18,schema:"duration",parentSchema:schema60.properties.adopt_attempts_for_s,data:data26};
+const reason16 = checkScalar.call(this, "count", data26, schema60.properties.max_running_actions_per_instance, instancePath+"/max_running_actions_per_instance");
+if(reason16 !== undefined){
+const err62 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason16,schema:"count",parentSchema:schema60.properties.max_running_actions_per_instance,data:data26};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -7082,11 +7082,9 @@ vErrors.push(err62);
 }
 errors++;
 }
-}
-if(data.hold_worker_after_s !== undefined){
-let data27 = data.hold_worker_after_s;
-if((!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))) && (typeof data27 !== "string")){
-const err63 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/type",keyword:"type",params:{type: schema60.properties.hold_worker_after_s.type},message:"must be integer,string",schema:schema60.properties.hold_worker_after_s.type,parentSchema:schema60.properties.hold_worker_after_s,data:data27};
+if((typeof data26 == "number") && (isFinite(data26))){
+if(data26 < 0 || isNaN(data26)){
+const err63 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_running_actions_per_instance,data:data26};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -7095,9 +7093,12 @@ vErrors.push(err63);
 }
 errors++;
 }
-const reason19 = checkScalar.call(this, "duration", data27, schema60.properties.hold_worker_after_s, instancePath+"/hold_worker_after_s");
-if(reason19 !== undefined){
-const err64 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/x-value",keyword:"x-value",params:{},message:reason19,schema:"duration",parentSchema:schema60.properties.hold_worker_after_s,data:data27};
+}
+}
+if(data.priority_ageing_s !== undefined){
+let data27 = data.priority_ageing_s;
+if((!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))) && (typeof data27 !== "string")){
+const err64 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/type",keyword:"type",params:{type: schema60.properties.priority_ageing_s.type},message:"must be integer,string",schema:schema60.properties.priority_ageing_s.type,parentSchema:schema60.properties.priority_ageing_s,data:data27};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -7106,15 +7107,74 @@ vErrors.push(err64);
 }
 errors++;
 }
-}
-}
-else {
-const err65 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
+const reason17 = checkScalar.call(this, "duration", data27, schema60.properties.priority_ageing_s, instancePath+"/priority_ageing_s");
+if(reason17 !== undefined){
+const err65 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/x-value",keyword:"x-value",params:{},message:reason17,schema:"duration",parentSchema:schema60.properties.priority_ageing_s,data:data27};
 if(vErrors === null){
 vErrors = [err65];
 }
 else {
 vErrors.push(err65);
+}
+errors++;
+}
+}
+if(data.adopt_attempts_for_s !== undefined){
+let data28 = data.adopt_attempts_for_s;
+if((!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))) && (typeof data28 !== "string")){
+const err66 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/type",keyword:"type",params:{type: schema60.properties.adopt_attempts_for_s.type},message:"must be integer,string",schema:schema60.properties.adopt_attempts_for_s.type,parentSchema:schema60.properties.adopt_attempts_for_s,data:data28};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+const reason18 = checkScalar.call(this, "duration", data28, schema60.properties.adopt_attempts_for_s, instancePath+"/adopt_attempts_for_s");
+if(reason18 !== undefined){
+const err67 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/x-value",keyword:"x-value",params:{},message:reason18,schema:"duration",parentSchema:schema60.properties.adopt_attempts_for_s,data:data28};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+}
+if(data.hold_worker_after_s !== undefined){
+let data29 = data.hold_worker_after_s;
+if((!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))) && (typeof data29 !== "string")){
+const err68 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/type",keyword:"type",params:{type: schema60.properties.hold_worker_after_s.type},message:"must be integer,string",schema:schema60.properties.hold_worker_after_s.type,parentSchema:schema60.properties.hold_worker_after_s,data:data29};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
+}
+errors++;
+}
+const reason19 = checkScalar.call(this, "duration", data29, schema60.properties.hold_worker_after_s, instancePath+"/hold_worker_after_s");
+if(reason19 !== undefined){
+const err69 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/x-value",keyword:"x-value",params:{},message:reason19,schema:"duration",parentSchema:schema60.properties.hold_worker_after_s,data:data29};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+}
+}
+else {
+const err70 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
+if(vErrors === null){
+vErrors = [err70];
+}
+else {
+vErrors.push(err70);
 }
 errors++;
 }

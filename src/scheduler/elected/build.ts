@@ -4,9 +4,6 @@ import { addressText, parseEndpoint } from '../../config/value/address.js'
 import { shownWay } from '../../outgoing/grpc-proxy.js'
 import { Channel } from '../../store/kinds/grpc/channels.js'
 import { isLostCall } from '../../store/kinds/grpc/failure.js'
-import { parseAddresses } from '../../store/kinds/redis_store/address.js'
-import { RedisConnections } from '../../store/kinds/redis_store/connections.js'
-import { redisFailure } from '../../store/kinds/redis_store/failure.js'
 import { Requests } from '../../store/remote/requests.js'
 import { followAddress } from '../../tls/followed-address.js'
 import { executionFailure, RemoteExecution } from '../grpc/remote-execution.js'
@@ -16,8 +13,8 @@ import { SchedulerHost } from '../simple/host.js'
 import { simpleSettings } from '../simple/settings.js'
 import { requirementOf } from '../simple/state/requirement.js'
 import { ElectedScheduler } from './elected-scheduler.js'
-import type { Candidate, Engine } from './engine.js'
-import { RedisEngine } from './redis-engine.js'
+import type { Candidate } from './engine.js'
+import { defaultLeaseS, engineOf } from './engines.js'
 
 /** Of calls that do not wait for an action. */
 const CALL_MS = 30_000
@@ -38,7 +35,7 @@ export const buildElected = async (options: SimpleSchedulerOptions, context: Bui
   const scheduler = new ElectedScheduler({
     ...{ name, results, clock, log, newId, candidate },
     engine: await engineOf(options, context),
-    leaseMs: peers.lease_s * 1000,
+    leaseMs: (peers.lease_s ?? defaultLeaseS(options)) * 1000,
     whenEngineAway: peers.when_engine_away,
     waitMs: peers.leader_wait_s * 1000,
     rebuildMs: REBUILD_MS,
@@ -60,27 +57,6 @@ export const buildElected = async (options: SimpleSchedulerOptions, context: Bui
   context.observeElection?.(() => scheduler.election())
   scheduler.start()
   return scheduler
-}
-
-const engineOf = async (options: SimpleSchedulerOptions, context: BuildContext): Promise<Engine> => {
-  const { experimental_backend: backend } = options
-  const storeName = typeof backend === 'object' ? (backend.redis?.redis_store ?? '') : ''
-  const store = context.storeConfig?.(storeName)
-  if (store?.kind !== 'redis_store') {
-    throw new StatusError(
-      'INVALID_ARGUMENT',
-      `redis_store ${JSON.stringify(storeName)} is no store of kind redis_store`,
-    )
-  }
-  const { mode, addresses, connection_timeout_s, connection_timeout_ms, command_timeout_ms, key_prefix } = store.options
-  const target = parseAddresses(mode, addresses)
-  const connectTimeoutMs = (connection_timeout_s ?? 0) * 1000 || connection_timeout_ms
-  const bounds = { poolSize: 1, connectTimeoutMs, commandTimeoutMs: command_timeout_ms }
-  const connections = await RedisConnections.open({ target, ...bounds, log: context.log })
-  await connections.ready(connectTimeoutMs)
-  const name = `Redis at ${target.name}`
-  const failureOf = (thrown: unknown) => redisFailure(name, thrown)
-  return new RedisEngine({ connections, name, keyPrefix: key_prefix, schedulerName: context.name, failureOf })
 }
 
 /** What all servers of a queue have to agree in: whoever leads decides by its own. */

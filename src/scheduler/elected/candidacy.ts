@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { StatusError } from '../../base/status-error.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
 import { guardedTimeout } from '../../base/timers.js'
 import type { Log } from '../../log/log.js'
 import type { Candidate, Decision, Engine, Term } from './engine.js'
@@ -29,6 +29,8 @@ const MARGIN = 1 / 6
 /** Without a leader, or without a way to it, the engine is asked so often. */
 const HURRY_MS = 100
 const RESIGN_MS = 2_000
+/** What an engine that does not answer looks like. All else is an answer. */
+const AWAY = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'CANCELLED', 'UNKNOWN'] as const
 /** No number of elections comes near it, and all above it can still be counted. */
 const MAX_EPOCH = 2 ** 48
 
@@ -96,7 +98,8 @@ export class Candidacy {
     if (this.#differs.length > 0)
       return `the leader ${this.#leaderText} has another ${this.#differs.join(', ')}: expected the same settings in all servers of one queue`
     if (this.#trouble === undefined) return undefined
-    return `${engine.name} cannot be reached, so no other server can lead: ${this.#trouble.message}`
+    const what = AWAY.some((code) => isStatus(this.#trouble, code)) ? 'cannot be reached' : 'is of no use'
+    return `${engine.name} ${what}, so no other server can lead: ${this.#trouble.message}`
   }
 
   /** A higher term was told by another server or a worker. */
@@ -194,7 +197,7 @@ export class Candidacy {
   /** Others cannot be elected without the engine either, but it may be away for this server alone. */
   async #away(error: StatusError): Promise<void> {
     const { log, engine, whenEngineAway, askFronts, leaseMs } = this.#options
-    if (this.#trouble === undefined) log.warn('the engine cannot be reached', { engine: engine.name, error })
+    if (this.#trouble === undefined) log.warn('the engine does not say who leads', { engine: engine.name, error })
     this.#trouble = error
     if (!this.isLeader || this.#nowMs() + leaseMs / ROUNDS < this.#leaseUntilMs) return
     if (whenEngineAway === 'stop') {

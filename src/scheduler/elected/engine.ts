@@ -16,7 +16,7 @@ export interface Campaign {
   /** What it knows of the secret of the servers, or one of its own for the engine that has none. */
   readonly secret: string
   readonly leaseMs: number
-  /** Whether it takes a lease that nobody has. */
+  /** Whether it takes a lease that nobody has. If not, it gives back the one that it has. */
   readonly mayLead: boolean
 }
 
@@ -29,7 +29,7 @@ export interface Term {
 
 export interface Decision {
   readonly term: Term | undefined
-  /** The candidates that have called within their lease, the caller among them. */
+  /** The candidates that have called within their last leases, the caller among them. */
   readonly memberIds: readonly string[]
   /** Known to the servers only. Keys that prove the ids of workers are made of it. */
   readonly secret: string

@@ -34,7 +34,7 @@ local holder, epoch
 if held then
   epoch, holder = string.match(held, '^(%d+) (.*)$')
   if holder and cjson.decode(holder).id == id then
-    if tonumber(epoch) < highest then held = false else redis.call('SET', lease, epoch .. ' ' .. candidate, 'PX', leaseMs) end
+    if mayLead ~= '1' then redis.call('DEL', lease) elseif tonumber(epoch) < highest then held = false else redis.call('SET', lease, epoch .. ' ' .. candidate, 'PX', leaseMs) end
   end
 end
 if not held and mayLead == '1' then

@@ -52,6 +52,15 @@ export interface Bucket {
   close(): void
 }
 
+/** A bucket of which an object can be a lock. */
+export interface VersionedBucket extends Bucket {
+  /**
+   * Writes a whole object if it has this version, or if there is none and `version` is undefined. Resolves with its new version;
+   * undefined if the condition does not hold, or another write is under way. A server that heeds no conditions writes always.
+   */
+  writeIf(key: string, bytes: Buffer, version: string | undefined, signal: AbortSignal): Promise<string | undefined>
+}
+
 export interface BucketLimits {
   /** The length of every part but the last one. */
   readonly partBytes: number
@@ -124,6 +133,7 @@ const BY_WORD: Readonly<Record<string, CodeName>> = {
   CredentialsProviderError: 'UNAUTHENTICATED',
   RequestTimeout: 'UNAVAILABLE',
   QuotaExceeded: 'RESOURCE_EXHAUSTED',
+  NotImplemented: 'UNIMPLEMENTED',
   // Azure
   ContainerNotFound: 'FAILED_PRECONDITION',
   AuthenticationFailed: 'UNAUTHENTICATED',

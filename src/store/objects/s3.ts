@@ -7,7 +7,6 @@ import { boundedMap, LANES } from '../../work/bounded-map.js'
 import { networkFailure } from '../remote/failure.js'
 import { optionalPackage } from '../remote/optional-package.js'
 import {
-  type Bucket,
   type BucketLimits,
   codeOfRefusal,
   type ObjectChunk,
@@ -16,6 +15,7 @@ import {
   type ObjectPart,
   type OpenObject,
   type PartedUpload,
+  type VersionedBucket,
 } from './bucket.js'
 
 export interface S3Options {
@@ -49,7 +49,7 @@ const CONNECT_TIMEOUT_MS = 5000
 /** How long idle connections stay open. */
 const IDLE_CONNECTION_MS = 30_000
 
-export const openS3 = async (options: S3Options, secrets: SecretLearner): Promise<Bucket> => {
+export const openS3 = async (options: S3Options, secrets: SecretLearner): Promise<VersionedBucket> => {
   const sdk = await optionalPackage('@aws-sdk/client-s3', () => import('@aws-sdk/client-s3'))
   // Suppresses the SDK's warning about future Node versions, which is of no use to operators.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
@@ -120,7 +120,7 @@ const configOf = ({
 type Sdk = typeof import('@aws-sdk/client-s3')
 
 /** A bucket of Amazon S3 or of a compatible server. */
-class S3Bucket implements Bucket {
+class S3Bucket implements VersionedBucket {
   readonly name: string
   readonly limits: BucketLimits
   readonly #sdk: Sdk
@@ -193,6 +193,24 @@ class S3Bucket implements Bucket {
       if (!isConditional || status !== 501) throw error
       this.#knowsConditions = false
       return this.write(key, bytes, false, abortSignal)
+    }
+  }
+
+  async writeIf(
+    key: string,
+    bytes: Buffer,
+    version: string | undefined,
+    abortSignal: AbortSignal,
+  ): Promise<string | undefined> {
+    const condition = version === undefined ? { IfNoneMatch: '*' } : { IfMatch: version }
+    const target = { Bucket: this.#bucket, Key: key, Body: bytes, ContentLength: bytes.length }
+    try {
+      return (await this.#client.send(new this.#sdk.PutObjectCommand({ ...target, ...condition }), { abortSignal }))
+        .ETag
+    } catch (error) {
+      const status = statusOf(error)
+      if (status === 412 || status === 409) return undefined
+      return undefinedIfAbsent(error)
     }
   }
 

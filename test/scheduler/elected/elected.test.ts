@@ -5,9 +5,10 @@ import { ManualClock } from '../../../src/base/clock.js'
 import { PatientClient } from '../../chaos/client.js'
 import { TestClient } from '../../server/client.js'
 import { buildAction, FakeWorker } from '../../service/execution-harness.js'
+import { S3_KEYS, startS3, withoutS3 } from '../../store/kinds/experimental_cloud_object_store/s3-server.js'
 import { ask, withoutRedis } from '../../store/kinds/redis_store/redis.js'
 import { until } from '../../until.js'
-import { QueueOfServers } from './queue-of-servers.js'
+import { QueueOfServers, type QueueOptions } from './queue-of-servers.js'
 
 const skip = withoutRedis
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -70,7 +71,7 @@ t.test(
 )
 
 /** A queue whose clients and workers use a server that follows, with actions that run until the gate opens. */
-const busyQueue = async (t: Test, options: { lease?: string; away?: string } = {}) => {
+const busyQueue = async (t: Test, options: QueueOptions = {}) => {
   const queue = await QueueOfServers.start(t, 2, options)
   const [leader, follower] = [queue.leader() ?? queue.follower(), queue.follower()]
   queue.point(follower)
@@ -105,6 +106,27 @@ t.test('a leader that is paused beyond its lease comes back without any say', { 
   await leader.process.hears(/another server leads/)
   await allEnd()
 })
+
+t.test(
+  'without Redis: servers elect by an object of S3, and the leader is killed',
+  { skip: skip || withoutS3 },
+  async (t) => {
+    const { port, bucket, objects } = await startS3(t)
+    const env = { AWS_ACCESS_KEY_ID: S3_KEYS.accessKeyId, AWS_SECRET_ACCESS_KEY: S3_KEYS.secretAccessKey }
+    const options = {
+      ...{ provider: 'aws', bucket, region: 'us-east-1', endpoint: `http://127.0.0.1:${port}`, key_prefix: 'q/' },
+      insecure_allow_http: true,
+    }
+    const locks = JSON.stringify({ experimental_cloud_object_store: options })
+    const engine = { locks, backend: `{ object: { object_store: 'LOCKS' } }` }
+    const { queue, leader, follower, allEnd } = await busyQueue(t, { engine, env, lease: '5' })
+    t.same(await objects(), ['lease'], 'what was written to test the bucket is removed')
+    leader.process.child.kill('SIGKILL')
+    await until(() => queue.term(follower) > 0, 'another leader')
+    t.equal(queue.term(follower), 2)
+    await allEnd()
+  },
+)
 
 t.test('a leader that is stopped hands over at once, and its own clients get their results', { skip }, async (t) => {
   const { queue, leader, follower, allEnd } = await busyQueue(t)

@@ -7,16 +7,28 @@ import { freePorts } from '../../store/remote/backend.js'
 import { TcpProxy } from '../../store/remote/proxy.js'
 import { until } from '../../until.js'
 
-const serverConfig = `{
+/** What the servers agree by, as their configuration names it. */
+export interface NamedEngine {
+  /** A store. */
+  readonly locks: string
+  readonly backend: string
+}
+
+const byRedis: NamedEngine = {
+  locks: `{ redis_store: { addresses: ['redis://127.0.0.1:$REDIS'], key_prefix: 'q:', command_timeout_ms: 2000 } }`,
+  backend: `{ redis: { redis_store: 'LOCKS' } }`,
+}
+
+const serverConfig = ({ locks, backend }: NamedEngine): string => `{
   global: { drain_s: 10 },
   stores: {
-    LOCKS: { redis_store: { addresses: ['redis://127.0.0.1:$REDIS'], key_prefix: 'q:', command_timeout_ms: 2000 } },
+    LOCKS: ${locks},
     CAS: { redis_store: { addresses: ['redis://127.0.0.1:$REDIS'], key_prefix: 'cas:' } },
     AC: { redis_store: { addresses: ['redis://127.0.0.1:$REDIS'], key_prefix: 'ac:' } },
   },
   schedulers: { MAIN: { simple: {
     supported_platform_properties: { '*': 'ignore' }, max_job_retries: 10,
-    experimental_backend: { redis: { redis_store: 'LOCKS' } },
+    experimental_backend: ${backend},
     peers: { endpoint: { address: 'grpc://127.0.0.1:$OWN' }, lease_s: '$LEASE', when_engine_away: '$AWAY' },
   } } },
   servers: [{ listener: { http: { socket_address: '127.0.0.1:$OWN' } }, services: {
@@ -38,6 +50,13 @@ const workerConfig = `{
   servers: [],
 }`
 
+export interface QueueOptions {
+  readonly lease?: string
+  readonly away?: string
+  readonly engine?: NamedEngine
+  readonly env?: NodeJS.ProcessEnv
+}
+
 export interface Server {
   readonly port: number
   process: Program
@@ -54,16 +73,16 @@ export class QueueOfServers {
     t: Test,
     readonly redisPort: number,
     readonly proxy: TcpProxy,
-    { lease = '3', away = 'continue' } = {},
+    { lease = '3', away = 'continue', engine = byRedis, env = {} }: QueueOptions = {},
   ) {
     this.#t = t
     this.#folder = t.testdir({ data: {}, worker: {} })
-    writeFileSync(`${this.#folder}/server.json5`, serverConfig)
+    writeFileSync(`${this.#folder}/server.json5`, serverConfig(engine))
     writeFileSync(`${this.#folder}/worker.json5`, workerConfig)
-    this.#env = { PATH: process.env['PATH'], REDIS: String(redisPort), LEASE: lease, AWAY: away }
+    this.#env = { PATH: process.env['PATH'], REDIS: String(redisPort), LEASE: lease, AWAY: away, ...env }
   }
 
-  static async start(t: Test, count: number, options: { lease?: string; away?: string } = {}): Promise<QueueOfServers> {
+  static async start(t: Test, count: number, options: QueueOptions = {}): Promise<QueueOfServers> {
     const redis = await startRedis(t)
     const ports = await freePorts(count)
     const proxy = await TcpProxy.start(t, ports[0] ?? 0)

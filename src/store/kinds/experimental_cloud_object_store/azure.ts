@@ -3,7 +3,6 @@ import type { Readable } from 'node:stream'
 import type { BlockBlobClient, ContainerClient, StoragePipelineOptions } from '@azure/storage-blob'
 import { StatusError } from '../../../base/status-error.js'
 import {
-  type Bucket,
   type BucketLimits,
   codeOfRefusal,
   type ObjectChunk,
@@ -11,6 +10,7 @@ import {
   type ObjectPart,
   type OpenObject,
   type PartedUpload,
+  type VersionedBucket,
 } from '../../objects/bucket.js'
 import { networkFailure } from '../../remote/failure.js'
 import { optionalPackage } from '../../remote/optional-package.js'
@@ -29,7 +29,7 @@ export interface AzureOptions {
 
 const MAX_PARTS = 50_000
 
-export const openAzure = async (options: AzureOptions): Promise<Bucket> => {
+export const openAzure = async (options: AzureOptions): Promise<VersionedBucket> => {
   const { container, address, isSigned } = options
   const sdk = await optionalPackage('@azure/storage-blob', () => import('@azure/storage-blob'))
   // The store retries requests, in the same way for all providers.
@@ -48,7 +48,7 @@ const ambientCredential = async () => {
 }
 
 /** A container of Azure Blob Storage. */
-class AzureContainer implements Bucket {
+class AzureContainer implements VersionedBucket {
   readonly name: string
   readonly limits: BucketLimits
   readonly #container: ContainerClient
@@ -88,6 +88,22 @@ class AzureContainer implements Bucket {
       const status = statusOf(error)
       if (isNew && (status === 409 || status === 412)) return false
       throw error
+    }
+  }
+
+  async writeIf(
+    key: string,
+    bytes: Buffer,
+    version: string | undefined,
+    abortSignal: AbortSignal,
+  ): Promise<string | undefined> {
+    const conditions = version === undefined ? { ifNoneMatch: '*' } : { ifMatch: version }
+    try {
+      return (await this.#blob(key).upload(bytes, bytes.length, { abortSignal, conditions })).etag
+    } catch (error) {
+      const status = statusOf(error)
+      if (status === 409 || status === 412) return undefined
+      return undefinedIfAbsent(error)
     }
   }
 

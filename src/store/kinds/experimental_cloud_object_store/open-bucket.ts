@@ -1,7 +1,7 @@
 import { StatusError } from '../../../base/status-error.js'
 import type { ExperimentalCloudObjectStoreOptions as Options } from '../../../config/config.js'
 import type { SecretLearner } from '../../../log/secrets.js'
-import type { Bucket } from '../../objects/bucket.js'
+import type { VersionedBucket } from '../../objects/bucket.js'
 import { allowedAddress, authorities, MAX_CONNECTIONS, ONTAP_PART_BYTES } from '../../objects/open.js'
 import { openS3, type S3Options } from '../../objects/s3.js'
 import { openAzure } from './azure.js'
@@ -12,10 +12,10 @@ type Provider = Options['provider']
 const PART_BYTES = 5_000_000
 
 /** Opens the bucket of a configuration with the client library of its provider. Sends no request yet. */
-export const openBucket = (options: Options, secrets: SecretLearner): Promise<Bucket> =>
+export const openBucket = (options: Options, secrets: SecretLearner): Promise<VersionedBucket> =>
   openers[options.provider](options, secrets)
 
-const openers: Readonly<Record<Provider, (options: Options, secrets: SecretLearner) => Promise<Bucket>>> = {
+const openers: Readonly<Record<Provider, (options: Options, secrets: SecretLearner) => Promise<VersionedBucket>>> = {
   gcs: async (options) => {
     const bucket = needed(options, 'bucket')
     const { endpoint } = options

@@ -7,7 +7,7 @@ import { experimentalCloudObjectStore } from '../../../../src/store/kinds/experi
 import { Resources } from '../../../../src/work/resources.js'
 import { buildStore } from '../../build.js'
 
-const DEFAULTS = {
+export const DEFAULTS = {
   resumable_chunk_size: 2_000_000,
   authentication_required: false,
   connection_timeout_s: 3,
