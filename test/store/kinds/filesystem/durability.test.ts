@@ -11,8 +11,7 @@ import { loader, programOf } from './program.js'
 
 const run = promisify(execFile)
 
-/** Writers are killed until their stores have done every kind of background work. */
-const KILLS_MAX = 40
+const KILLS = 3
 
 t.test('kill -9 during uploads keeps acknowledged blobs, and none is truncated', async (t) => {
   for (const durability of ['process_exit', 'power_loss'] as const) {
@@ -24,23 +23,23 @@ t.test('kill -9 during uploads keeps acknowledged blobs, and none is truncated',
   }
 })
 
+// That every kind of background work was under way when a writer was killed is a matter of luck: kills.nightly.ts kills until it was.
 t.test('kill -9 during eviction and cleaning loses no recent blob and restores no removed one', async (t) => {
   for (const durability of ['process_exit', 'power_loss'] as const) {
     const limits = { maxCount: 600, segmentBytes: 256 * 1024 }
     const folder = t.testdir()
     const beganMs = Date.now()
-    const seen = { evicted: 0, emptied: 0, copiedBlobs: 0, copiedRemovals: 0, replayedCopies: 0 }
+    let evicted = 0
     let from = 0
-    for (let kill = 0; kill < 2 || (kill < KILLS_MAX && Object.values(seen).includes(0)); kill++) {
+    for (let kill = 0; kill < KILLS; kill++) {
       const options = { folder, from, beganMs, durability, ...limits, blobs: 1000, afterMs: 7 * kill }
       const { written, ...report } = await killWriter(options)
-      const { replayedCopies, ...found } = await inspect(options, written)
+      const { replayedCopies: _, ...found } = await inspect(options, written)
       t.same(found, { lost: 0, torn: 0, stale: 0, forgotten: 0, tempFiles: 0 }, `${durability}, kill ${kill}`)
-      const now = { ...report, replayedCopies }
-      for (const key of Object.keys(seen) as (keyof typeof seen)[]) seen[key] += now[key]
+      evicted += report.evicted
       from = written
     }
-    for (const [what, count] of Object.entries(seen)) t.ok(count > 0, `${durability}: ${what} is ${count}`)
+    t.ok(evicted > 0, `${durability}: ${evicted} were evicted`)
   }
 })
 
