@@ -2,23 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { cleanEnv, type Outcome, run } from '../clients/process.js'
+import { cleanEnv, run } from '../clients/process.js'
 import { root, scratchFolder } from '../clients/scratch.js'
-import { freePorts, startBackend } from '../store/remote/backend.js'
-import { Authority } from '../tls/authority.js'
-import { untilSo } from '../until.js'
+import { CHART, configOf, documentsOf, helm, render, rendered, VERSION } from './rendered.js'
 
 // For changes in: deploy/chart, deploy/recipes/company
 
 t.setTimeout(900_000)
 
-const { REMEXEC_TEST_HELM: helm, REMEXEC_TEST_KUBECONFORM: kubeconform } = process.env
+const kubeconform = process.env['REMEXEC_TEST_KUBECONFORM']
 const schemas = process.env['REMEXEC_TEST_KUBERNETES_SCHEMAS']
 const isThere = helm !== undefined && kubeconform !== undefined && schemas !== undefined
 const skip = isThere ? false : 'needs helm, kubeconform and schemas of Kubernetes: .ci/bring brings them'
-
-const VERSION = '1.35.0'
-const CHART = join(root, 'deploy/chart')
 
 const MONITORED = [
   'metrics.serviceMonitor.enabled=true',
@@ -47,6 +42,11 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   'TLS of an authority that the image knows': ['tls.enabled=true', 'tls.secretName=cert', 'tls.ca='],
   'neither tokens nor policies': ['auth.enabled=false', 'networkPolicy.enabled=false'],
   'tokens of your own': ['auth.existingSecret=own'],
+  'two schedulers': ['scheduler.replicas=2,scheduler.redis.addresses[0]=redis://redis:6379'],
+  'two schedulers with TLS and their tokens': [
+    'scheduler.replicas=2,scheduler.redis.addresses[0]=redis://redis:6379,auth.existingSecret=own',
+    'tls.enabled=true,tls.secretName=cert',
+  ],
   'several servers over shared stores': ['server.replicas=3', 'config.server=// S3'],
   'an image by its digest, and a role of a cloud': [
     `image.repository=registry.example/remexec,image.digest=sha256:${'a'.repeat(64)}`,
@@ -65,24 +65,6 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   'monitors over TLS without tokens': [...MONITORED, 'tls.enabled=true,tls.secretName=cert,auth.enabled=false'],
 }
 
-const render = async (
-  t: Test,
-  values: readonly string[],
-  chart = CHART,
-  ...options: readonly string[]
-): Promise<Outcome> => {
-  const folder = await scratchFolder(t)
-  const set = values.flatMap((value) => ['--set', value])
-  const args = ['template', 'team', chart, '--kube-version', VERSION, '--namespace', 'builds', ...options, ...set]
-  return run(helm ?? '', args, folder, cleanEnv(folder))
-}
-
-const rendered = async (t: Test, values: readonly string[]): Promise<string> => {
-  const { code, output } = await render(t, values)
-  if (code !== 0) throw new Error(output)
-  return output
-}
-
 /** What an install prints. Only an install shows it, and an install needs a cluster, so it is rendered as a file of a copy. */
 const notes = async (t: Test, values: readonly string[]): Promise<string> => {
   const folder = await scratchFolder(t)
@@ -96,21 +78,6 @@ const notes = async (t: Test, values: readonly string[]): Promise<string> => {
   const { code, output } = await render(t, values, chart, '--show-only', 'templates/notes.yaml')
   t.equal(code, 0) || t.comment(output)
   return output
-}
-
-/** The documents of a kind, by name. */
-const documentsOf = (manifests: string, kind: string): ReadonlyMap<string, string> =>
-  new Map(
-    manifests
-      .split(/^---$/m)
-      .filter((text) => new RegExp(`^kind: ${kind}$`, 'm').test(text))
-      .map((text) => [/^ {2}name: (\S+)$/m.exec(text)?.[1] ?? '', text]),
-  )
-
-/** The text of a configuration in its ConfigMap. */
-const configOf = (manifests: string, part: string): string => {
-  const [, text = ''] = documentsOf(manifests, 'ConfigMap').get(`team-${part}`)?.split(`${part}.json5: |\n`) ?? []
-  return text.replace(/^ {4}/gm, '')
 }
 
 /** Kinds of others, whose schemas no package has: what they say is looked at below. */
@@ -216,7 +183,8 @@ t.test('values that the chart does not know, or cannot serve, are refused', { sk
     ['foo=1', /foo/],
     ['server.casize=5gb', /casize/],
     ['worker.autoscaling.maxReplica=5', /maxReplica/],
-    ['scheduler.replicas=2', /scheduler.*replicas/],
+    ['scheduler.replicas=2', /needs scheduler\.redis/],
+    ['scheduler.redis.addresses[0]=redis://r,auth.enabled=false', /scheduler\.redis needs auth\.enabled/],
     ['server.casSize=lots', /casSize/],
     ['server.replicas=3', /needs config\.server/],
     ['tls.enabled=true', /tls\.secretName is needed/],
@@ -248,7 +216,9 @@ t.test(
     for (const part of ['server', 'scheduler', 'worker']) {
       const file = join(folder, `${part}.json5`)
       const text = configOf(output, part)
-      if (part !== 'worker') t.notMatch(text, /\/\/ chart:/, `${part}: every value has its place`)
+      // The company has one scheduler.
+      if (part !== 'worker')
+        t.notMatch(text, /\/\/ chart: (?!engine|election|peers)/, `${part}: every value has its place`)
       await writeFile(file, text, { mode: 0o600 })
       const env = { ...cleanEnv(folder), OIDC_SECRET: 'a-secret', REMEXEC_TOKEN: 'a-token', REMEXEC_SCHEME: 'grpcs' }
       const valid = await run(process.execPath, [join(root, 'dist/cli.js'), 'validate', file], folder, env)
@@ -331,67 +301,4 @@ t.test('the parts give their stores different names', { skip }, async (t) => {
   })
   t.equal(names.length, 6)
   t.equal(new Set(names).size, 6, names.join(' '))
-})
-
-t.test('the fleet runs with TLS and the tokens of the chart, and refuses who has none', { skip }, async (t) => {
-  const folder = await scratchFolder(t)
-  const authority = new Authority(join(folder, 'authority'))
-  const { certFile, keyFile } = authority.issue('fleet')
-  const manifests = await rendered(t, ['tls.enabled=true', 'tls.secretName=cert'])
-  const secret = (key: string): string => {
-    const [, text = ''] =
-      new RegExp(`^ {2}${key}: (\\S+)$`, 'm').exec(documentsOf(manifests, 'Secret').get('team-tokens') ?? '') ?? []
-    return Buffer.from(text, 'base64').toString()
-  }
-  await writeFile(join(folder, 'tokens'), secret('tokens'), { mode: 0o600 })
-  const [server = 0, scheduler = 0, workers = 0, health = 0] = await freePorts(4)
-  const begin = async (part: string, port: number) => {
-    const config = configOf(manifests, part)
-      .replaceAll('/tls/tls.crt', certFile)
-      .replaceAll('/tls/tls.key', keyFile)
-      .replaceAll('/tls/ca.crt', authority.caFile)
-      .replaceAll('/tokens/tokens', join(folder, 'tokens'))
-    await writeFile(join(folder, `${part}.json5`), config)
-    const env = {
-      ...process.env,
-      REMEXEC_DATA: join(folder, part),
-      REMEXEC_SCHEME: 'grpcs',
-      REMEXEC_TOKEN: secret('fleet'),
-      REMEXEC_PORT: `${port}`,
-      REMEXEC_SERVER: `localhost:${server}`,
-      REMEXEC_SCHEDULER: `localhost:${scheduler}`,
-      REMEXEC_WORKER_PORT: `${workers}`,
-      REMEXEC_WORKER_API: `localhost:${workers}`,
-      REMEXEC_SLOTS: '2',
-      REMEXEC_CPUS: '2',
-      REMEXEC_MEMORY_KB: '1000000',
-    }
-    return startBackend(
-      t,
-      process.execPath,
-      [join(root, 'dist/cli.js'), join(folder, `${part}.json5`)],
-      /remexec serving/,
-      {
-        cwd: folder,
-        env,
-      },
-    )
-  }
-  await Promise.all([begin('server', server), begin('scheduler', scheduler), begin('worker', health)])
-  await untilSo(async () => (await fetch(`http://127.0.0.1:${health}/status/ready`)).ok)
-  const judge = (token: string): Promise<Outcome> => {
-    const at = [
-      `grpcs://localhost:${server}`,
-      '--tls-ca',
-      authority.caFile,
-      '--header',
-      `authorization=Bearer ${token}`,
-    ]
-    const suite = ['--import', 'tsx', 'conformance/main.ts', ...at, '--only', 'CMD', '--quiet', '--patience', '4']
-    return run(process.execPath, suite, root, cleanEnv(folder))
-  }
-  const { code, output } = await judge(secret('clients'))
-  t.equal(code, 0) || t.comment(output)
-  t.match(output, /No findings/)
-  t.not((await judge('none')).code, 0, 'a token that nobody made')
 })

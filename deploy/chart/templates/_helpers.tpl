@@ -85,6 +85,9 @@ spec:
         - { name: grpc, containerPort: {{ .port }} }
         {{- if eq .part "scheduler" }}
         - { name: workers, containerPort: 50061 }
+        {{- if $values.scheduler.redis }}
+        - { name: peers, containerPort: 50062 }
+        {{- end }}
         {{- end }}
       {{- $scheme := ternary "HTTPS" "HTTP" $hasTls }}
       startupProbe:
@@ -189,6 +192,10 @@ spec:
 {{- $rules = list
   (dict "anonymous" true "may" (list "execute" "forward"))
   (dict "by" $byToken "groups" (list "fleet") "may" (list "work")) }}
+{{- if $values.scheduler.redis }}
+{{- /* The schedulers speak for all callers to each other. */ -}}
+{{- $rules = append $rules (dict "by" $byToken "groups" (list "peers") "may" (list "execute" "forward" "work" "administer")) }}
+{{- end }}
 {{- end }}
 {{- $security := dict "identity" $identity "access" $rules }}
 {{- /* The scheduler hears of scopes from the servers. */ -}}
@@ -198,6 +205,21 @@ spec:
 {{- $text = replace "// chart: security" (printf "security: %s," (toJson $security)) $text }}
 {{- else if or $values.auth.identity $values.auth.access $values.auth.scopes }}
 {{- fail "auth.identity, auth.access and auth.scopes need auth.enabled=true" }}
+{{- end }}
+{{- if and $values.scheduler.redis (eq .part "scheduler") }}
+{{- $engine := merge (dict "key_prefix" (printf "%s:" .root.Release.Name)) $values.scheduler.redis }}
+{{- $text = replace "// chart: engine" (printf "{ name: 'ELECTION', redis_store: %s }," (toJson $engine)) $text }}
+{{- $trust := "" }}
+{{- if $values.tls.enabled }}
+{{- $trust = "tls_config: { use_native_roots: true }, " }}
+{{- with $values.tls.ca }}{{ $trust = printf "tls_config: { ca_file: '/tls/%s' }, " . }}{{ end }}
+{{- end }}
+{{- $endpoint := printf "{ address: '${REMEXEC_SCHEME:-grpc}://${REMEXEC_PEER}', %s}" $trust }}
+{{- $text = replace "// chart: election" (printf "experimental_backend: { redis: { redis_store: 'ELECTION' } }, peers: { endpoint: %s, headers: { authorization: 'Bearer ${REMEXEC_PEER_TOKEN}' } }," $endpoint) $text }}
+{{- $tls := ternary " tls: { cert_file: '/tls/tls.crt', key_file: '/tls/tls.key' }" "" $values.tls.enabled }}
+{{- $listener := printf "{ http: { socket_address: '${REMEXEC_HOST:-127.0.0.1}:${REMEXEC_PEERS_PORT:-50062}',%s } }" $tls }}
+{{- $services := "{ execution: [{ instance_name: '*', cas_store: 'SCHEDULER_CAS', scheduler: 'MAIN' }], worker_api: { scheduler: 'MAIN' } }" }}
+{{- $text = replace "// chart: peers" (printf "{ name: 'peers', listener: %s, services: %s }," $listener $services) $text }}
 {{- end }}
 {{- with $values.pages.address }}
 {{- $text = replace "// chart: pages" (printf "address: %s," (toJson .)) $text }}

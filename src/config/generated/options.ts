@@ -1018,9 +1018,13 @@ export interface ObjectElection {
  */
 export interface Peers {
   /**
-   * `address`: where the other servers reach the services `execution` and `worker_api` of this one. The rest says how this server calls them; they have to grant it `forward`, `work`, `execute` and `administer`.
+   * `address`: where the other servers reach the services `execution` and `worker_api` of this one. The rest says how this server calls them; by certificate or `headers` they have to know it, and grant it `forward`, `work`, `execute` and `administer`.
    */
   readonly endpoint: GrpcEndpoint
+  /**
+   * Metadata that this server sends to the others with every call, such as `authorization: 'Bearer ${TOKEN}'`.
+   */
+  readonly headers: ReadonlyMap<string, string>
   /**
    * Seconds after which another server may lead, if the leader is not heard of. It renews its lease three times in this time. Default: 3, and 10 with an object.
    */
@@ -1043,6 +1047,10 @@ export interface GrpcSchedulerOptions {
    * Its address.
    */
   readonly endpoint: GrpcEndpoint
+  /**
+   * Metadata sent with every call, such as `authorization: 'Bearer ${TOKEN}'`.
+   */
+  readonly headers: ReadonlyMap<string, string>
   /**
    * How failed calls are retried.
    */

@@ -6304,7 +6304,7 @@ return errors === 0;
 validate53.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema59 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler.json","title":"Scheduler","description":"A scheduler: exactly one kind and its settings; in the array form of `schedulers` also its `name`.","x-kinds":"scheduler","x-lenient":"always","type":"object","additionalProperties":false,"properties":{"name":{"description":"The name by which services and workers refer to it.","type":"string"},"simple":{"$ref":"https://remexec.invalid/schema/scheduler/simple.json"},"grpc":{"$ref":"https://remexec.invalid/schema/scheduler/grpc.json"},"cache_lookup":{"$ref":"https://remexec.invalid/schema/scheduler/cache_lookup.json"},"property_modifier":{"$ref":"https://remexec.invalid/schema/scheduler/property_modifier.json"},"historical_resource":{"$ref":"https://remexec.invalid/schema/scheduler/historical_resource.json"}}};
-const schema60 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/simple.json","title":"simple","description":"Queues actions in memory and hands them to workers whose properties satisfy them.","type":"object","properties":{"supported_platform_properties":{"description":"The platform properties that actions may ask for, and how each is matched. `exact`: the values are equal. `minimum`: the worker has at least this number, and reserves that much while the action runs. `priority`: the worker has the property. `ignore`: always matches. `'*'` sets the match for every property that is not listed; without it an action that asks for an unlisted property is rejected. Unless listed, `persistentWorkerKey` and `persistentWorkerProtocol`, which Bazel adds itself, are accepted and match every worker.","type":"object","additionalProperties":{"type":"string","enum":["minimum","exact","priority","ignore"]},"default":{}},"retain_completed_for_s":{"description":"Seconds for which WaitExecution and GetOperation still find a finished operation.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"client_action_timeout_s":{"description":"Seconds that an operation continues without a client that waits for it; then it is cancelled.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_timeout_s":{"description":"Seconds without a keepalive after which a worker counts as lost and its actions are queued again.","type":["integer","string"],"x-value":"duration","default":5,"x-zero-is-default":true},"max_action_executing_timeout_s":{"description":"Seconds without news from the worker that runs an action before the action is queued again. This counts as an attempt; 0 turns it off.","type":["integer","string"],"x-value":"duration","default":0},"unacknowledged_kill_timeout_s":{"description":"Seconds in which a worker must confirm that it stopped an action; after that the worker is removed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_failures_in_a_row":{"description":"After so many failures in a row of different actions that were the worker's own (a store, a disk, a right), the worker is set aside for `worker_backoff_s`. Then it gets one action, and all it can run once that has run. 0: never.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"worker_backoff_s":{"description":"Seconds for which a worker is set aside the first time; twice as long each time that the action it is tried with fails too, up to 32 times as long.","type":["integer","string"],"x-value":"duration","minimum":1,"default":10},"max_job_retries":{"description":"How often an action is retried after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`. One failure more returns the last error. 0 means no retry.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"allocation_strategy":{"description":"The choice among matching workers: the one that was idle longest spreads the load, the one used last keeps its inputs warm.","type":"string","enum":["least_recently_used","most_recently_used"],"default":"least_recently_used"},"experimental_backend":{"description":"`memory`: this process alone has the queue. `{redis: {redis_store: NAME}}` or `{object: {object_store: NAME}}`: all servers with the same one have one queue, of which one elected server takes care; Redis, or an object of a bucket, keeps who that is, and nothing of the queue. Needs `peers`.","type":["string","object"],"x-words":["memory"],"properties":{"redis":{"title":"RedisElection","type":"object","description":"The election by Redis or Valkey: standard, sentinel or cluster.","properties":{"redis_store":{"description":"A store of kind `redis_store`, whose address is used. Servers whose scheduler has the same name and `key_prefix` there have one queue.","type":"string","x-names":"stores"}},"required":["redis_store"],"additionalProperties":false},"object":{"title":"ObjectElection","type":"object","description":"The election by an object of S3, Google Cloud Storage or Azure, or of a compatible server that refuses writes whose condition does not hold.","properties":{"object_store":{"description":"A store of kind `experimental_cloud_object_store`, whose bucket and credentials are used. Servers whose scheduler has the same name and `key_prefix` there have one queue. The credentials read, write and delete objects below `KEY_PREFIXremexec/`.","type":"string","x-names":"stores"}},"required":["object_store"],"additionalProperties":false}},"additionalProperties":false,"minProperties":1,"maxProperties":1,"default":"memory"},"peers":{"title":"Peers","description":"How the servers that have one queue reach each other. Only with an `experimental_backend` that they share.","type":"object","properties":{"endpoint":{"description":"`address`: where the other servers reach the services `execution` and `worker_api` of this one. The rest says how this server calls them; they have to grant it `forward`, `work`, `execute` and `administer`.","$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"},"lease_s":{"description":"Seconds after which another server may lead, if the leader is not heard of. It renews its lease three times in this time. Default: 3, and 10 with an object.","type":["integer","string"],"x-value":"duration","minimum":1},"when_engine_away":{"description":"What the leader does while `experimental_backend` does not answer. `continue`: goes on, as long as no server that it reaches knows of another leader. `stop`: leads no more, so that nothing is started before it answers.","type":"string","enum":["continue","stop"],"default":"continue"},"leader_wait_s":{"description":"Seconds that operations wait while nobody leads, before they and new actions end with UNAVAILABLE.","type":["integer","string"],"x-value":"duration","minimum":1,"default":30}},"additionalProperties":false,"required":["endpoint"]},"worker_match_logging_interval_s":{"description":"Seconds between log lines about actions that wait and that no worker matches. The first line comes at once. 0 or -1: only that one.","type":["integer","string"],"x-value":"signed_duration","default":300},"fallback_match_interval_s":{"description":"Seconds between matching passes that run even when nothing has changed; 0 or less turns them off.","type":["integer","string"],"x-value":"signed_duration","default":5},"no_worker_timeout_s":{"description":"Seconds that an action stays queued while no connected worker could ever run it, or only workers that are sick or set aside. Then the client gets FAILED_PRECONDITION with the requested properties and those of the workers, or UNAVAILABLE with what is wrong with them. 0 means no limit.","type":["integer","string"],"x-value":"duration","default":60},"max_queued_actions":{"description":"Most actions waiting for a worker; further ones are refused with RESOURCE_EXHAUSTED.","type":["integer","string"],"x-value":"count","minimum":1,"default":100000},"max_queued_actions_per_instance":{"description":"Most actions of one instance waiting for a worker; further ones of it are refused with RESOURCE_EXHAUSTED. 0 sets no limit beyond `max_queued_actions`.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_running_actions_per_instance":{"description":"Most actions of one instance running at a time; further ones wait although a worker has room. 0 sets no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"priority_ageing_s":{"description":"Seconds of waiting that count as one step of priority, so that actions of low priority are not starved. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":60},"adopt_attempts_for_s":{"description":"Seconds after a start in which workers may continue actions of the previous scheduler process, for clients that come back. Later, and always with 0, workers must stop them; then a restart runs such actions again.","type":["integer","string"],"x-value":"duration","default":60},"hold_worker_after_s":{"description":"Seconds that an action with a `minimum` property waits before one suitable worker is reserved for it. That worker gets no other action until this one fits. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":30}},"additionalProperties":false};
+const schema60 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/simple.json","title":"simple","description":"Queues actions in memory and hands them to workers whose properties satisfy them.","type":"object","properties":{"supported_platform_properties":{"description":"The platform properties that actions may ask for, and how each is matched. `exact`: the values are equal. `minimum`: the worker has at least this number, and reserves that much while the action runs. `priority`: the worker has the property. `ignore`: always matches. `'*'` sets the match for every property that is not listed; without it an action that asks for an unlisted property is rejected. Unless listed, `persistentWorkerKey` and `persistentWorkerProtocol`, which Bazel adds itself, are accepted and match every worker.","type":"object","additionalProperties":{"type":"string","enum":["minimum","exact","priority","ignore"]},"default":{}},"retain_completed_for_s":{"description":"Seconds for which WaitExecution and GetOperation still find a finished operation.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"client_action_timeout_s":{"description":"Seconds that an operation continues without a client that waits for it; then it is cancelled.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_timeout_s":{"description":"Seconds without a keepalive after which a worker counts as lost and its actions are queued again.","type":["integer","string"],"x-value":"duration","default":5,"x-zero-is-default":true},"max_action_executing_timeout_s":{"description":"Seconds without news from the worker that runs an action before the action is queued again. This counts as an attempt; 0 turns it off.","type":["integer","string"],"x-value":"duration","default":0},"unacknowledged_kill_timeout_s":{"description":"Seconds in which a worker must confirm that it stopped an action; after that the worker is removed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_failures_in_a_row":{"description":"After so many failures in a row of different actions that were the worker's own (a store, a disk, a right), the worker is set aside for `worker_backoff_s`. Then it gets one action, and all it can run once that has run. 0: never.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"worker_backoff_s":{"description":"Seconds for which a worker is set aside the first time; twice as long each time that the action it is tried with fails too, up to 32 times as long.","type":["integer","string"],"x-value":"duration","minimum":1,"default":10},"max_job_retries":{"description":"How often an action is retried after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`. One failure more returns the last error. 0 means no retry.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"allocation_strategy":{"description":"The choice among matching workers: the one that was idle longest spreads the load, the one used last keeps its inputs warm.","type":"string","enum":["least_recently_used","most_recently_used"],"default":"least_recently_used"},"experimental_backend":{"description":"`memory`: this process alone has the queue. `{redis: {redis_store: NAME}}` or `{object: {object_store: NAME}}`: all servers with the same one have one queue, of which one elected server takes care; Redis, or an object of a bucket, keeps who that is, and nothing of the queue. Needs `peers`.","type":["string","object"],"x-words":["memory"],"properties":{"redis":{"title":"RedisElection","type":"object","description":"The election by Redis or Valkey: standard, sentinel or cluster.","properties":{"redis_store":{"description":"A store of kind `redis_store`, whose address is used. Servers whose scheduler has the same name and `key_prefix` there have one queue.","type":"string","x-names":"stores"}},"required":["redis_store"],"additionalProperties":false},"object":{"title":"ObjectElection","type":"object","description":"The election by an object of S3, Google Cloud Storage or Azure, or of a compatible server that refuses writes whose condition does not hold.","properties":{"object_store":{"description":"A store of kind `experimental_cloud_object_store`, whose bucket and credentials are used. Servers whose scheduler has the same name and `key_prefix` there have one queue. The credentials read, write and delete objects below `KEY_PREFIXremexec/`.","type":"string","x-names":"stores"}},"required":["object_store"],"additionalProperties":false}},"additionalProperties":false,"minProperties":1,"maxProperties":1,"default":"memory"},"peers":{"title":"Peers","description":"How the servers that have one queue reach each other. Only with an `experimental_backend` that they share.","type":"object","properties":{"endpoint":{"description":"`address`: where the other servers reach the services `execution` and `worker_api` of this one. The rest says how this server calls them; by certificate or `headers` they have to know it, and grant it `forward`, `work`, `execute` and `administer`.","$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"},"headers":{"description":"Metadata that this server sends to the others with every call, such as `authorization: 'Bearer ${TOKEN}'`.","type":"object","additionalProperties":{"type":"string"},"default":{}},"lease_s":{"description":"Seconds after which another server may lead, if the leader is not heard of. It renews its lease three times in this time. Default: 3, and 10 with an object.","type":["integer","string"],"x-value":"duration","minimum":1},"when_engine_away":{"description":"What the leader does while `experimental_backend` does not answer. `continue`: goes on, as long as no server that it reaches knows of another leader. `stop`: leads no more, so that nothing is started before it answers.","type":"string","enum":["continue","stop"],"default":"continue"},"leader_wait_s":{"description":"Seconds that operations wait while nobody leads, before they and new actions end with UNAVAILABLE.","type":["integer","string"],"x-value":"duration","minimum":1,"default":30}},"additionalProperties":false,"required":["endpoint"]},"worker_match_logging_interval_s":{"description":"Seconds between log lines about actions that wait and that no worker matches. The first line comes at once. 0 or -1: only that one.","type":["integer","string"],"x-value":"signed_duration","default":300},"fallback_match_interval_s":{"description":"Seconds between matching passes that run even when nothing has changed; 0 or less turns them off.","type":["integer","string"],"x-value":"signed_duration","default":5},"no_worker_timeout_s":{"description":"Seconds that an action stays queued while no connected worker could ever run it, or only workers that are sick or set aside. Then the client gets FAILED_PRECONDITION with the requested properties and those of the workers, or UNAVAILABLE with what is wrong with them. 0 means no limit.","type":["integer","string"],"x-value":"duration","default":60},"max_queued_actions":{"description":"Most actions waiting for a worker; further ones are refused with RESOURCE_EXHAUSTED.","type":["integer","string"],"x-value":"count","minimum":1,"default":100000},"max_queued_actions_per_instance":{"description":"Most actions of one instance waiting for a worker; further ones of it are refused with RESOURCE_EXHAUSTED. 0 sets no limit beyond `max_queued_actions`.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_running_actions_per_instance":{"description":"Most actions of one instance running at a time; further ones wait although a worker has room. 0 sets no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"priority_ageing_s":{"description":"Seconds of waiting that count as one step of priority, so that actions of low priority are not starved. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":60},"adopt_attempts_for_s":{"description":"Seconds after a start in which workers may continue actions of the previous scheduler process, for clients that come back. Later, and always with 0, workers must stop them; then a restart runs such actions again.","type":["integer","string"],"x-value":"duration","default":60},"hold_worker_after_s":{"description":"Seconds that an action with a `minimum` property waits before one suitable worker is reserved for it. That worker gets no other action until this one fits. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":30}},"additionalProperties":false};
 
 function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/simple.json" */;
@@ -6791,7 +6791,7 @@ vErrors.push(err38);
 errors++;
 }
 for(const key5 in data16){
-if(!((((key5 === "endpoint") || (key5 === "lease_s")) || (key5 === "when_engine_away")) || (key5 === "leader_wait_s"))){
+if(!(((((key5 === "endpoint") || (key5 === "headers")) || (key5 === "lease_s")) || (key5 === "when_engine_away")) || (key5 === "leader_wait_s"))){
 const err39 = {instancePath:instancePath+"/peers",schemaPath:"#/properties/peers/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema60.properties.peers,data:data16};
 if(vErrors === null){
 vErrors = [err39];
@@ -6808,10 +6808,13 @@ vErrors = appended(vErrors, validate90.errors);
 errors = vErrors.length;
 }
 }
-if(data16.lease_s !== undefined){
-let data18 = data16.lease_s;
-if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
-const err40 = {instancePath:instancePath+"/peers/lease_s",schemaPath:"#/properties/peers/properties/lease_s/type",keyword:"type",params:{type: schema60.properties.peers.properties.lease_s.type},message:"must be integer,string",schema:schema60.properties.peers.properties.lease_s.type,parentSchema:schema60.properties.peers.properties.lease_s,data:data18};
+if(data16.headers !== undefined){
+let data18 = data16.headers;
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+for(const key6 in data18){
+let data19 = data18[key6];
+if(typeof data19 !== "string"){
+const err40 = {instancePath:instancePath+"/peers/headers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/peers/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.peers.properties.headers.additionalProperties.type,parentSchema:schema60.properties.peers.properties.headers.additionalProperties,data:data19};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -6820,9 +6823,10 @@ vErrors.push(err40);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "duration", data18, schema60.properties.peers.properties.lease_s, instancePath+"/peers/lease_s");
-if(reason9 !== undefined){
-const err41 = {instancePath:instancePath+"/peers/lease_s",schemaPath:"#/properties/peers/properties/lease_s/x-value",keyword:"x-value",params:{},message:reason9,schema:"duration",parentSchema:schema60.properties.peers.properties.lease_s,data:data18};
+}
+}
+else {
+const err41 = {instancePath:instancePath+"/peers/headers",schemaPath:"#/properties/peers/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.properties.peers.properties.headers.type,parentSchema:schema60.properties.peers.properties.headers,data:data18};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -6831,9 +6835,11 @@ vErrors.push(err41);
 }
 errors++;
 }
-if((typeof data18 == "number") && (isFinite(data18))){
-if(data18 < 1 || isNaN(data18)){
-const err42 = {instancePath:instancePath+"/peers/lease_s",schemaPath:"#/properties/peers/properties/lease_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.peers.properties.lease_s,data:data18};
+}
+if(data16.lease_s !== undefined){
+let data20 = data16.lease_s;
+if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
+const err42 = {instancePath:instancePath+"/peers/lease_s",schemaPath:"#/properties/peers/properties/lease_s/type",keyword:"type",params:{type: schema60.properties.peers.properties.lease_s.type},message:"must be integer,string",schema:schema60.properties.peers.properties.lease_s.type,parentSchema:schema60.properties.peers.properties.lease_s,data:data20};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -6842,12 +6848,9 @@ vErrors.push(err42);
 }
 errors++;
 }
-}
-}
-if(data16.when_engine_away !== undefined){
-let data19 = data16.when_engine_away;
-if(typeof data19 !== "string"){
-const err43 = {instancePath:instancePath+"/peers/when_engine_away",schemaPath:"#/properties/peers/properties/when_engine_away/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.peers.properties.when_engine_away.type,parentSchema:schema60.properties.peers.properties.when_engine_away,data:data19};
+const reason9 = checkScalar.call(this, "duration", data20, schema60.properties.peers.properties.lease_s, instancePath+"/peers/lease_s");
+if(reason9 !== undefined){
+const err43 = {instancePath:instancePath+"/peers/lease_s",schemaPath:"#/properties/peers/properties/lease_s/x-value",keyword:"x-value",params:{},message:reason9,schema:"duration",parentSchema:schema60.properties.peers.properties.lease_s,data:data20};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -6856,8 +6859,9 @@ vErrors.push(err43);
 }
 errors++;
 }
-if(!((data19 === "continue") || (data19 === "stop"))){
-const err44 = {instancePath:instancePath+"/peers/when_engine_away",schemaPath:"#/properties/peers/properties/when_engine_away/enum",keyword:"enum",params:{allowedValues: schema60.properties.peers.properties.when_engine_away.enum},message:"must be equal to one of the allowed values",schema:schema60.properties.peers.properties.when_engine_away.enum,parentSchema:schema60.properties.peers.properties.when_engine_away,data:data19};
+if((typeof data20 == "number") && (isFinite(data20))){
+if(data20 < 1 || isNaN(data20)){
+const err44 = {instancePath:instancePath+"/peers/lease_s",schemaPath:"#/properties/peers/properties/lease_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.peers.properties.lease_s,data:data20};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -6867,10 +6871,11 @@ vErrors.push(err44);
 errors++;
 }
 }
-if(data16.leader_wait_s !== undefined){
-let data20 = data16.leader_wait_s;
-if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
-const err45 = {instancePath:instancePath+"/peers/leader_wait_s",schemaPath:"#/properties/peers/properties/leader_wait_s/type",keyword:"type",params:{type: schema60.properties.peers.properties.leader_wait_s.type},message:"must be integer,string",schema:schema60.properties.peers.properties.leader_wait_s.type,parentSchema:schema60.properties.peers.properties.leader_wait_s,data:data20};
+}
+if(data16.when_engine_away !== undefined){
+let data21 = data16.when_engine_away;
+if(typeof data21 !== "string"){
+const err45 = {instancePath:instancePath+"/peers/when_engine_away",schemaPath:"#/properties/peers/properties/when_engine_away/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.peers.properties.when_engine_away.type,parentSchema:schema60.properties.peers.properties.when_engine_away,data:data21};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -6879,9 +6884,8 @@ vErrors.push(err45);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "duration", data20, schema60.properties.peers.properties.leader_wait_s, instancePath+"/peers/leader_wait_s");
-if(reason10 !== undefined){
-const err46 = {instancePath:instancePath+"/peers/leader_wait_s",schemaPath:"#/properties/peers/properties/leader_wait_s/x-value",keyword:"x-value",params:{},message:reason10,schema:"duration",parentSchema:schema60.properties.peers.properties.leader_wait_s,data:data20};
+if(!((data21 === "continue") || (data21 === "stop"))){
+const err46 = {instancePath:instancePath+"/peers/when_engine_away",schemaPath:"#/properties/peers/properties/when_engine_away/enum",keyword:"enum",params:{allowedValues: schema60.properties.peers.properties.when_engine_away.enum},message:"must be equal to one of the allowed values",schema:schema60.properties.peers.properties.when_engine_away.enum,parentSchema:schema60.properties.peers.properties.when_engine_away,data:data21};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -6890,9 +6894,11 @@ vErrors.push(err46);
 }
 errors++;
 }
-if((typeof data20 == "number") && (isFinite(data20))){
-if(data20 < 1 || isNaN(data20)){
-const err47 = {instancePath:instancePath+"/peers/leader_wait_s",schemaPath:"#/properties/peers/properties/leader_wait_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.peers.properties.leader_wait_s,data:data20};
+}
+if(data16.leader_wait_s !== undefined){
+let data22 = data16.leader_wait_s;
+if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
+const err47 = {instancePath:instancePath+"/peers/leader_wait_s",schemaPath:"#/properties/peers/properties/leader_wait_s/type",keyword:"type",params:{type: schema60.properties.peers.properties.leader_wait_s.type},message:"must be integer,string",schema:schema60.properties.peers.properties.leader_wait_s.type,parentSchema:schema60.properties.peers.properties.leader_wait_s,data:data22};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -6901,11 +6907,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err48 = {instancePath:instancePath+"/peers",schemaPath:"#/properties/peers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.properties.peers.type,parentSchema:schema60.properties.peers,data:data16};
+const reason10 = checkScalar.call(this, "duration", data22, schema60.properties.peers.properties.leader_wait_s, instancePath+"/peers/leader_wait_s");
+if(reason10 !== undefined){
+const err48 = {instancePath:instancePath+"/peers/leader_wait_s",schemaPath:"#/properties/peers/properties/leader_wait_s/x-value",keyword:"x-value",params:{},message:reason10,schema:"duration",parentSchema:schema60.properties.peers.properties.leader_wait_s,data:data22};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -6914,11 +6918,9 @@ vErrors.push(err48);
 }
 errors++;
 }
-}
-if(data.worker_match_logging_interval_s !== undefined){
-let data21 = data.worker_match_logging_interval_s;
-if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
-const err49 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/type",keyword:"type",params:{type: schema60.properties.worker_match_logging_interval_s.type},message:"must be integer,string",schema:schema60.properties.worker_match_logging_interval_s.type,parentSchema:schema60.properties.worker_match_logging_interval_s,data:data21};
+if((typeof data22 == "number") && (isFinite(data22))){
+if(data22 < 1 || isNaN(data22)){
+const err49 = {instancePath:instancePath+"/peers/leader_wait_s",schemaPath:"#/properties/peers/properties/leader_wait_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.peers.properties.leader_wait_s,data:data22};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -6927,9 +6929,11 @@ vErrors.push(err49);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "signed_duration", data21, schema60.properties.worker_match_logging_interval_s, instancePath+"/worker_match_logging_interval_s");
-if(reason11 !== undefined){
-const err50 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/x-value",keyword:"x-value",params:{},message:reason11,schema:"signed_duration",parentSchema:schema60.properties.worker_match_logging_interval_s,data:data21};
+}
+}
+}
+else {
+const err50 = {instancePath:instancePath+"/peers",schemaPath:"#/properties/peers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.properties.peers.type,parentSchema:schema60.properties.peers,data:data16};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -6939,10 +6943,10 @@ vErrors.push(err50);
 errors++;
 }
 }
-if(data.fallback_match_interval_s !== undefined){
-let data22 = data.fallback_match_interval_s;
-if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
-const err51 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/type",keyword:"type",params:{type: schema60.properties.fallback_match_interval_s.type},message:"must be integer,string",schema:schema60.properties.fallback_match_interval_s.type,parentSchema:schema60.properties.fallback_match_interval_s,data:data22};
+if(data.worker_match_logging_interval_s !== undefined){
+let data23 = data.worker_match_logging_interval_s;
+if((!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))) && (typeof data23 !== "string")){
+const err51 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/type",keyword:"type",params:{type: schema60.properties.worker_match_logging_interval_s.type},message:"must be integer,string",schema:schema60.properties.worker_match_logging_interval_s.type,parentSchema:schema60.properties.worker_match_logging_interval_s,data:data23};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -6951,9 +6955,9 @@ vErrors.push(err51);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "signed_duration", data22, schema60.properties.fallback_match_interval_s, instancePath+"/fallback_match_interval_s");
-if(reason12 !== undefined){
-const err52 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/x-value",keyword:"x-value",params:{},message:reason12,schema:"signed_duration",parentSchema:schema60.properties.fallback_match_interval_s,data:data22};
+const reason11 = checkScalar.call(this, "signed_duration", data23, schema60.properties.worker_match_logging_interval_s, instancePath+"/worker_match_logging_interval_s");
+if(reason11 !== undefined){
+const err52 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/x-value",keyword:"x-value",params:{},message:reason11,schema:"signed_duration",parentSchema:schema60.properties.worker_match_logging_interval_s,data:data23};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -6963,10 +6967,10 @@ vErrors.push(err52);
 errors++;
 }
 }
-if(data.no_worker_timeout_s !== undefined){
-let data23 = data.no_worker_timeout_s;
-if((!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))) && (typeof data23 !== "string")){
-const err53 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/type",keyword:"type",params:{type: schema60.properties.no_worker_timeout_s.type},message:"must be integer,string",schema:schema60.properties.no_worker_timeout_s.type,parentSchema:schema60.properties.no_worker_timeout_s,data:data23};
+if(data.fallback_match_interval_s !== undefined){
+let data24 = data.fallback_match_interval_s;
+if((!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))) && (typeof data24 !== "string")){
+const err53 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/type",keyword:"type",params:{type: schema60.properties.fallback_match_interval_s.type},message:"must be integer,string",schema:schema60.properties.fallback_match_interval_s.type,parentSchema:schema60.properties.fallback_match_interval_s,data:data24};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -6975,9 +6979,9 @@ vErrors.push(err53);
 }
 errors++;
 }
-const reason13 = checkScalar.call(this, "duration", data23, schema60.properties.no_worker_timeout_s, instancePath+"/no_worker_timeout_s");
-if(reason13 !== undefined){
-const err54 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason13,schema:"duration",parentSchema:schema60.properties.no_worker_timeout_s,data:data23};
+const reason12 = checkScalar.call(this, "signed_duration", data24, schema60.properties.fallback_match_interval_s, instancePath+"/fallback_match_interval_s");
+if(reason12 !== undefined){
+const err54 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/x-value",keyword:"x-value",params:{},message:reason12,schema:"signed_duration",parentSchema:schema60.properties.fallback_match_interval_s,data:data24};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -6987,10 +6991,10 @@ vErrors.push(err54);
 errors++;
 }
 }
-if(data.max_queued_actions !== undefined){
-let data24 = data.max_queued_actions;
-if((!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))) && (typeof data24 !== "string")){
-const err55 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/type",keyword:"type",params:{type: schema60.properties.max_queued_actions.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions.type,parentSchema:schema60.properties.max_queued_actions,data:data24};
+if(data.no_worker_timeout_s !== undefined){
+let data25 = data.no_worker_timeout_s;
+if((!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))) && (typeof data25 !== "string")){
+const err55 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/type",keyword:"type",params:{type: schema60.properties.no_worker_timeout_s.type},message:"must be integer,string",schema:schema60.properties.no_worker_timeout_s.type,parentSchema:schema60.properties.no_worker_timeout_s,data:data25};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -6999,9 +7003,9 @@ vErrors.push(err55);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "count", data24, schema60.properties.max_queued_actions, instancePath+"/max_queued_actions");
-if(reason14 !== undefined){
-const err56 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema60.properties.max_queued_actions,data:data24};
+const reason13 = checkScalar.call(this, "duration", data25, schema60.properties.no_worker_timeout_s, instancePath+"/no_worker_timeout_s");
+if(reason13 !== undefined){
+const err56 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason13,schema:"duration",parentSchema:schema60.properties.no_worker_timeout_s,data:data25};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -7010,9 +7014,11 @@ vErrors.push(err56);
 }
 errors++;
 }
-if((typeof data24 == "number") && (isFinite(data24))){
-if(data24 < 1 || isNaN(data24)){
-const err57 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.max_queued_actions,data:data24};
+}
+if(data.max_queued_actions !== undefined){
+let data26 = data.max_queued_actions;
+if((!(((typeof data26 == "number") && (!(data26 % 1) && !isNaN(data26))) && (isFinite(data26)))) && (typeof data26 !== "string")){
+const err57 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/type",keyword:"type",params:{type: schema60.properties.max_queued_actions.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions.type,parentSchema:schema60.properties.max_queued_actions,data:data26};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -7021,12 +7027,9 @@ vErrors.push(err57);
 }
 errors++;
 }
-}
-}
-if(data.max_queued_actions_per_instance !== undefined){
-let data25 = data.max_queued_actions_per_instance;
-if((!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))) && (typeof data25 !== "string")){
-const err58 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_queued_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions_per_instance.type,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data25};
+const reason14 = checkScalar.call(this, "count", data26, schema60.properties.max_queued_actions, instancePath+"/max_queued_actions");
+if(reason14 !== undefined){
+const err58 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema60.properties.max_queued_actions,data:data26};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -7035,9 +7038,9 @@ vErrors.push(err58);
 }
 errors++;
 }
-const reason15 = checkScalar.call(this, "count", data25, schema60.properties.max_queued_actions_per_instance, instancePath+"/max_queued_actions_per_instance");
-if(reason15 !== undefined){
-const err59 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason15,schema:"count",parentSchema:schema60.properties.max_queued_actions_per_instance,data:data25};
+if((typeof data26 == "number") && (isFinite(data26))){
+if(data26 < 1 || isNaN(data26)){
+const err59 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.max_queued_actions,data:data26};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -7046,9 +7049,12 @@ vErrors.push(err59);
 }
 errors++;
 }
-if((typeof data25 == "number") && (isFinite(data25))){
-if(data25 < 0 || isNaN(data25)){
-const err60 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data25};
+}
+}
+if(data.max_queued_actions_per_instance !== undefined){
+let data27 = data.max_queued_actions_per_instance;
+if((!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))) && (typeof data27 !== "string")){
+const err60 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_queued_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions_per_instance.type,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data27};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -7057,12 +7063,9 @@ vErrors.push(err60);
 }
 errors++;
 }
-}
-}
-if(data.max_running_actions_per_instance !== undefined){
-let data26 = data.max_running_actions_per_instance;
-if((!(((typeof data26 == "number") && (!(data26 % 1) && !isNaN(data26))) && (isFinite(data26)))) && (typeof data26 !== "string")){
-const err61 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_running_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_running_actions_per_instance.type,parentSchema:schema60.properties.max_running_actions_per_instance,data:data26};
+const reason15 = checkScalar.call(this, "count", data27, schema60.properties.max_queued_actions_per_instance, instancePath+"/max_queued_actions_per_instance");
+if(reason15 !== undefined){
+const err61 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason15,schema:"count",parentSchema:schema60.properties.max_queued_actions_per_instance,data:data27};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -7071,9 +7074,9 @@ vErrors.push(err61);
 }
 errors++;
 }
-const reason16 = checkScalar.call(this, "count", data26, schema60.properties.max_running_actions_per_instance, instancePath+"/max_running_actions_per_instance");
-if(reason16 !== undefined){
-const err62 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason16,schema:"count",parentSchema:schema60.properties.max_running_actions_per_instance,data:data26};
+if((typeof data27 == "number") && (isFinite(data27))){
+if(data27 < 0 || isNaN(data27)){
+const err62 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data27};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -7082,9 +7085,12 @@ vErrors.push(err62);
 }
 errors++;
 }
-if((typeof data26 == "number") && (isFinite(data26))){
-if(data26 < 0 || isNaN(data26)){
-const err63 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_running_actions_per_instance,data:data26};
+}
+}
+if(data.max_running_actions_per_instance !== undefined){
+let data28 = data.max_running_actions_per_instance;
+if((!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))) && (typeof data28 !== "string")){
+const err63 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_running_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_running_actions_per_instance.type,parentSchema:schema60.properties.max_running_actions_per_instance,data:data28};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -7093,12 +7099,9 @@ vErrors.push(err63);
 }
 errors++;
 }
-}
-}
-if(data.priority_ageing_s !== undefined){
-let data27 = data.priority_ageing_s;
-if((!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))) && (typeof data27 !== "string")){
-const err64 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/type",keyword:"type",params:{type: schema60.properties.priority_ageing_s.type},message:"must be integer,string",schema:schema60.properties.priority_ageing_s.type,parentSchema:schema60.properties.priority_ageing_s,data:data27};
+const reason16 = checkScalar.call(this, "count", data28, schema60.properties.max_running_actions_per_instance, instancePath+"/max_running_actions_per_instance");
+if(reason16 !== undefined){
+const err64 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason16,schema:"count",parentSchema:schema60.properties.max_running_actions_per_instance,data:data28};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -7107,9 +7110,9 @@ vErrors.push(err64);
 }
 errors++;
 }
-const reason17 = checkScalar.call(this, "duration", data27, schema60.properties.priority_ageing_s, instancePath+"/priority_ageing_s");
-if(reason17 !== undefined){
-const err65 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/x-value",keyword:"x-value",params:{},message:reason17,schema:"duration",parentSchema:schema60.properties.priority_ageing_s,data:data27};
+if((typeof data28 == "number") && (isFinite(data28))){
+if(data28 < 0 || isNaN(data28)){
+const err65 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_running_actions_per_instance,data:data28};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -7119,10 +7122,11 @@ vErrors.push(err65);
 errors++;
 }
 }
-if(data.adopt_attempts_for_s !== undefined){
-let data28 = data.adopt_attempts_for_s;
-if((!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))) && (typeof data28 !== "string")){
-const err66 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/type",keyword:"type",params:{type: schema60.properties.adopt_attempts_for_s.type},message:"must be integer,string",schema:schema60.properties.adopt_attempts_for_s.type,parentSchema:schema60.properties.adopt_attempts_for_s,data:data28};
+}
+if(data.priority_ageing_s !== undefined){
+let data29 = data.priority_ageing_s;
+if((!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))) && (typeof data29 !== "string")){
+const err66 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/type",keyword:"type",params:{type: schema60.properties.priority_ageing_s.type},message:"must be integer,string",schema:schema60.properties.priority_ageing_s.type,parentSchema:schema60.properties.priority_ageing_s,data:data29};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -7131,9 +7135,9 @@ vErrors.push(err66);
 }
 errors++;
 }
-const reason18 = checkScalar.call(this, "duration", data28, schema60.properties.adopt_attempts_for_s, instancePath+"/adopt_attempts_for_s");
-if(reason18 !== undefined){
-const err67 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/x-value",keyword:"x-value",params:{},message:reason18,schema:"duration",parentSchema:schema60.properties.adopt_attempts_for_s,data:data28};
+const reason17 = checkScalar.call(this, "duration", data29, schema60.properties.priority_ageing_s, instancePath+"/priority_ageing_s");
+if(reason17 !== undefined){
+const err67 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/x-value",keyword:"x-value",params:{},message:reason17,schema:"duration",parentSchema:schema60.properties.priority_ageing_s,data:data29};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -7143,10 +7147,10 @@ vErrors.push(err67);
 errors++;
 }
 }
-if(data.hold_worker_after_s !== undefined){
-let data29 = data.hold_worker_after_s;
-if((!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))) && (typeof data29 !== "string")){
-const err68 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/type",keyword:"type",params:{type: schema60.properties.hold_worker_after_s.type},message:"must be integer,string",schema:schema60.properties.hold_worker_after_s.type,parentSchema:schema60.properties.hold_worker_after_s,data:data29};
+if(data.adopt_attempts_for_s !== undefined){
+let data30 = data.adopt_attempts_for_s;
+if((!(((typeof data30 == "number") && (!(data30 % 1) && !isNaN(data30))) && (isFinite(data30)))) && (typeof data30 !== "string")){
+const err68 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/type",keyword:"type",params:{type: schema60.properties.adopt_attempts_for_s.type},message:"must be integer,string",schema:schema60.properties.adopt_attempts_for_s.type,parentSchema:schema60.properties.adopt_attempts_for_s,data:data30};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -7155,9 +7159,9 @@ vErrors.push(err68);
 }
 errors++;
 }
-const reason19 = checkScalar.call(this, "duration", data29, schema60.properties.hold_worker_after_s, instancePath+"/hold_worker_after_s");
-if(reason19 !== undefined){
-const err69 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/x-value",keyword:"x-value",params:{},message:reason19,schema:"duration",parentSchema:schema60.properties.hold_worker_after_s,data:data29};
+const reason18 = checkScalar.call(this, "duration", data30, schema60.properties.adopt_attempts_for_s, instancePath+"/adopt_attempts_for_s");
+if(reason18 !== undefined){
+const err69 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/x-value",keyword:"x-value",params:{},message:reason18,schema:"duration",parentSchema:schema60.properties.adopt_attempts_for_s,data:data30};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -7167,9 +7171,10 @@ vErrors.push(err69);
 errors++;
 }
 }
-}
-else {
-const err70 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
+if(data.hold_worker_after_s !== undefined){
+let data31 = data.hold_worker_after_s;
+if((!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))) && (typeof data31 !== "string")){
+const err70 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/type",keyword:"type",params:{type: schema60.properties.hold_worker_after_s.type},message:"must be integer,string",schema:schema60.properties.hold_worker_after_s.type,parentSchema:schema60.properties.hold_worker_after_s,data:data31};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -7178,12 +7183,35 @@ vErrors.push(err70);
 }
 errors++;
 }
+const reason19 = checkScalar.call(this, "duration", data31, schema60.properties.hold_worker_after_s, instancePath+"/hold_worker_after_s");
+if(reason19 !== undefined){
+const err71 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/x-value",keyword:"x-value",params:{},message:reason19,schema:"duration",parentSchema:schema60.properties.hold_worker_after_s,data:data31};
+if(vErrors === null){
+vErrors = [err71];
+}
+else {
+vErrors.push(err71);
+}
+errors++;
+}
+}
+}
+else {
+const err72 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
+}
+errors++;
+}
 validate137.errors = vErrors;
 return errors === 0;
 }
 validate137.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema61 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/grpc.json","title":"grpc","description":"Forwards executions to another scheduler.","type":"object","properties":{"endpoint":{"description":"Its address.","$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"},"retry":{"description":"How failed calls are retried.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"max_concurrent_requests":{"description":"Most requests at one time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connections_per_endpoint":{"description":"Connections to it.","type":["integer","string"],"x-value":"count","minimum":0,"default":1,"x-zero-is-default":true},"scheduler_wait_s":{"description":"Seconds that operations wait for a scheduler that cannot be reached, while it restarts for instance, before they and new actions end with UNAVAILABLE. Needs a server of this release there that grants this one `forward`; with another, operations end when its connection is lost for 3 s.","type":["integer","string"],"x-value":"duration","minimum":0,"default":30}},"additionalProperties":false,"required":["endpoint"]};
+const schema61 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/grpc.json","title":"grpc","description":"Forwards executions to another scheduler.","type":"object","properties":{"endpoint":{"description":"Its address.","$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"},"headers":{"description":"Metadata sent with every call, such as `authorization: 'Bearer ${TOKEN}'`.","type":"object","additionalProperties":{"type":"string"},"default":{}},"retry":{"description":"How failed calls are retried.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"max_concurrent_requests":{"description":"Most requests at one time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connections_per_endpoint":{"description":"Connections to it.","type":["integer","string"],"x-value":"count","minimum":0,"default":1,"x-zero-is-default":true},"scheduler_wait_s":{"description":"Seconds that operations wait for a scheduler that cannot be reached, while it restarts for instance, before they and new actions end with UNAVAILABLE. Needs a server of this release there that grants this one `forward`; with another, operations end when its connection is lost for 3 s.","type":["integer","string"],"x-value":"duration","minimum":0,"default":30}},"additionalProperties":false,"required":["endpoint"]};
 
 function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/grpc.json" */;
@@ -7208,7 +7236,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(((((key0 === "endpoint") || (key0 === "retry")) || (key0 === "max_concurrent_requests")) || (key0 === "connections_per_endpoint")) || (key0 === "scheduler_wait_s"))){
+if(!((((((key0 === "endpoint") || (key0 === "headers")) || (key0 === "retry")) || (key0 === "max_concurrent_requests")) || (key0 === "connections_per_endpoint")) || (key0 === "scheduler_wait_s"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema61,data};
 if(vErrors === null){
 vErrors = [err1];
@@ -7225,16 +7253,13 @@ vErrors = appended(vErrors, validate90.errors);
 errors = vErrors.length;
 }
 }
-if(data.retry !== undefined){
-if(!(validate94.call(this, data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate94.errors);
-errors = vErrors.length;
-}
-}
-if(data.max_concurrent_requests !== undefined){
-let data2 = data.max_concurrent_requests;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err2 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/type",keyword:"type",params:{type: schema61.properties.max_concurrent_requests.type},message:"must be integer,string",schema:schema61.properties.max_concurrent_requests.type,parentSchema:schema61.properties.max_concurrent_requests,data:data2};
+if(data.headers !== undefined){
+let data1 = data.headers;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+for(const key1 in data1){
+let data2 = data1[key1];
+if(typeof data2 !== "string"){
+const err2 = {instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema61.properties.headers.additionalProperties.type,parentSchema:schema61.properties.headers.additionalProperties,data:data2};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7243,9 +7268,10 @@ vErrors.push(err2);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data2, schema61.properties.max_concurrent_requests, instancePath+"/max_concurrent_requests");
-if(reason0 !== undefined){
-const err3 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema61.properties.max_concurrent_requests,data:data2};
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema61.properties.headers.type,parentSchema:schema61.properties.headers,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7254,9 +7280,17 @@ vErrors.push(err3);
 }
 errors++;
 }
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-const err4 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema61.properties.max_concurrent_requests,data:data2};
+}
+if(data.retry !== undefined){
+if(!(validate94.call(this, data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate94.errors);
+errors = vErrors.length;
+}
+}
+if(data.max_concurrent_requests !== undefined){
+let data4 = data.max_concurrent_requests;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err4 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/type",keyword:"type",params:{type: schema61.properties.max_concurrent_requests.type},message:"must be integer,string",schema:schema61.properties.max_concurrent_requests.type,parentSchema:schema61.properties.max_concurrent_requests,data:data4};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7265,12 +7299,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-}
-}
-if(data.connections_per_endpoint !== undefined){
-let data3 = data.connections_per_endpoint;
-if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err5 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/type",keyword:"type",params:{type: schema61.properties.connections_per_endpoint.type},message:"must be integer,string",schema:schema61.properties.connections_per_endpoint.type,parentSchema:schema61.properties.connections_per_endpoint,data:data3};
+const reason0 = checkScalar.call(this, "count", data4, schema61.properties.max_concurrent_requests, instancePath+"/max_concurrent_requests");
+if(reason0 !== undefined){
+const err5 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema61.properties.max_concurrent_requests,data:data4};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7279,9 +7310,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "count", data3, schema61.properties.connections_per_endpoint, instancePath+"/connections_per_endpoint");
-if(reason1 !== undefined){
-const err6 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema61.properties.connections_per_endpoint,data:data3};
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+const err6 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema61.properties.max_concurrent_requests,data:data4};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7290,9 +7321,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-const err7 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema61.properties.connections_per_endpoint,data:data3};
+}
+}
+if(data.connections_per_endpoint !== undefined){
+let data5 = data.connections_per_endpoint;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err7 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/type",keyword:"type",params:{type: schema61.properties.connections_per_endpoint.type},message:"must be integer,string",schema:schema61.properties.connections_per_endpoint.type,parentSchema:schema61.properties.connections_per_endpoint,data:data5};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7301,12 +7335,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-}
-if(data.scheduler_wait_s !== undefined){
-let data4 = data.scheduler_wait_s;
-if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err8 = {instancePath:instancePath+"/scheduler_wait_s",schemaPath:"#/properties/scheduler_wait_s/type",keyword:"type",params:{type: schema61.properties.scheduler_wait_s.type},message:"must be integer,string",schema:schema61.properties.scheduler_wait_s.type,parentSchema:schema61.properties.scheduler_wait_s,data:data4};
+const reason1 = checkScalar.call(this, "count", data5, schema61.properties.connections_per_endpoint, instancePath+"/connections_per_endpoint");
+if(reason1 !== undefined){
+const err8 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema61.properties.connections_per_endpoint,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7315,9 +7346,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "duration", data4, schema61.properties.scheduler_wait_s, instancePath+"/scheduler_wait_s");
-if(reason2 !== undefined){
-const err9 = {instancePath:instancePath+"/scheduler_wait_s",schemaPath:"#/properties/scheduler_wait_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema61.properties.scheduler_wait_s,data:data4};
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+const err9 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema61.properties.connections_per_endpoint,data:data5};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7326,9 +7357,12 @@ vErrors.push(err9);
 }
 errors++;
 }
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-const err10 = {instancePath:instancePath+"/scheduler_wait_s",schemaPath:"#/properties/scheduler_wait_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema61.properties.scheduler_wait_s,data:data4};
+}
+}
+if(data.scheduler_wait_s !== undefined){
+let data6 = data.scheduler_wait_s;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err10 = {instancePath:instancePath+"/scheduler_wait_s",schemaPath:"#/properties/scheduler_wait_s/type",keyword:"type",params:{type: schema61.properties.scheduler_wait_s.type},message:"must be integer,string",schema:schema61.properties.scheduler_wait_s.type,parentSchema:schema61.properties.scheduler_wait_s,data:data6};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7337,16 +7371,38 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema61.type,parentSchema:schema61,data};
+const reason2 = checkScalar.call(this, "duration", data6, schema61.properties.scheduler_wait_s, instancePath+"/scheduler_wait_s");
+if(reason2 !== undefined){
+const err11 = {instancePath:instancePath+"/scheduler_wait_s",schemaPath:"#/properties/scheduler_wait_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema61.properties.scheduler_wait_s,data:data6};
 if(vErrors === null){
 vErrors = [err11];
 }
 else {
 vErrors.push(err11);
+}
+errors++;
+}
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+const err12 = {instancePath:instancePath+"/scheduler_wait_s",schemaPath:"#/properties/scheduler_wait_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema61.properties.scheduler_wait_s,data:data6};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema61.type,parentSchema:schema61,data};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
 }
 errors++;
 }

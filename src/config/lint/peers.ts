@@ -41,7 +41,8 @@ export const lintPeers = (context: LintContext): void => {
       const expected = 'grpc://HOST:PORT or grpcs://HOST:PORT, as the other servers reach this one'
       findings.error(path, 'this is no address of a server', { found: peers.endpoint.address, expected })
     } else if (isWhole && config.security === undefined && !isLocalOnly(address.host)) {
-      const expected = '`security`, with a rule that grants `forward` to the certificates of the servers only'
+      const expected =
+        '`security`, with a rule that grants `forward` to the certificates, or a token, of the servers only'
       findings.error(path, 'whoever reaches this address may speak for every caller', { expected })
     }
   }

@@ -49,7 +49,7 @@ export const buildElected = async (options: SimpleSchedulerOptions, context: Bui
       const failureOf = (thrown: unknown) => executionFailure(backend, thrown)
       const bounds = { retry: RETRY, maxConcurrent: 0, timeoutMs: CALL_MS }
       const requests = new Requests({ backend, ...bounds, failureOf, isLost: isLostCall })
-      return new RemoteExecution({ backend, channels: [channel], requests, failureOf })
+      return new RemoteExecution({ backend, channels: [channel], requests, headers: peers.headers, failureOf })
     },
   })
   context.watch(scheduler.probe)

@@ -17,6 +17,8 @@ export interface RemoteExecutionOptions {
   readonly backend: string
   readonly channels: readonly Channel[]
   readonly requests: Requests
+  /** Sent with every call. */
+  readonly headers: ReadonlyMap<string, string>
   readonly failureOf: (thrown: unknown) => StatusError
 }
 
@@ -63,7 +65,7 @@ export class RemoteExecution {
     whenAborted(signal, () => stream?.end())
     for (let losses = 0; !signal.aborted; losses++) {
       try {
-        stream ??= await this.#stream(METHODS.waitExecution, { name }, NO_HEADERS, signal)
+        stream ??= await this.#stream(METHODS.waitExecution, { name }, NONE, signal)
         yield stream.first
         if (stream.first.done) return
         for await (const operation of stream.rest) {
@@ -120,7 +122,10 @@ export class RemoteExecution {
 
   /** Queue and workers of the server. UNIMPLEMENTED if it is another program, or an older release. */
   async state(signal: AbortSignal): Promise<readonly StatePart[]> {
-    const stream = await this.#channel().serverStream({}, { method: METHODS.getState, headers: NO_HEADERS, signal })
+    const stream = await this.#channel().serverStream(
+      {},
+      { method: METHODS.getState, headers: this.#options.headers, signal },
+    )
     const parts: StatePart[] = []
     for await (const part of stream as AsyncIterable<StatePart>) {
       parts.push(part)
@@ -131,18 +136,18 @@ export class RemoteExecution {
 
   /** The stream by which operations are handed in (`scheduling.proto`). */
   join(signal: AbortSignal): Promise<SchedulingStream> {
-    return this.#channel().duplex({ method: METHODS.join, headers: NO_HEADERS, signal })
+    return this.#channel().duplex({ method: METHODS.join, headers: this.#options.headers, signal })
   }
 
   /** The stream of a worker whose scheduler is there. */
   relayWorker(headers: Headers, signal: AbortSignal): Promise<WorkerUpstream> {
-    return this.#channel().duplex({ method: METHODS.connectWorker, headers, signal })
+    return this.#channel().duplex({ method: METHODS.connectWorker, headers: this.#with(headers), signal })
   }
 
   async ping(signal: AbortSignal): Promise<void> {
     await this.#channel().unary(
       { instanceName: '' },
-      { method: METHODS.getCapabilities, headers: NO_HEADERS, signal },
+      { method: METHODS.getCapabilities, headers: this.#options.headers, signal },
       false,
     )
   }
@@ -153,7 +158,7 @@ export class RemoteExecution {
 
   #unary<Response>(method: MethodDefinition, request: object): Promise<Response> {
     return this.#options.requests.run(internalCall(), (signal) =>
-      this.#channel().unary<Response>(request, { method, headers: NO_HEADERS, signal }, false),
+      this.#channel().unary<Response>(request, { method, headers: this.#options.headers, signal }, false),
     )
   }
 
@@ -168,7 +173,11 @@ export class RemoteExecution {
       const end = (): void => controller.abort()
       whenAborted(signal, end)
       whenAborted(attempt, end)
-      const stream = await this.#channel().serverStream(request, { method, headers, signal: controller.signal })
+      const stream = await this.#channel().serverStream(request, {
+        method,
+        headers: this.#with(headers),
+        signal: controller.signal,
+      })
       stream.once('close', () => signal.removeEventListener('abort', end))
       const messages = (stream as AsyncIterable<Operation>)[Symbol.asyncIterator]()
       const first = await messages.next()
@@ -178,6 +187,10 @@ export class RemoteExecution {
     }
     if (signal.aborted) throw cancellation(signal)
     return this.#options.requests.run({ signal }, begin, { timeoutMs: FIRST_MESSAGE_MS })
+  }
+
+  #with(headers: Headers): Headers {
+    return headers.size === 0 ? this.#options.headers : new Map([...this.#options.headers, ...headers])
   }
 
   #channel(): Channel {
@@ -206,7 +219,7 @@ const positionOf = (cursor: string): [token: string, skip: number] => {
   return at < 0 ? ['', 0] : [cursor.slice(at + 1), Number(cursor.slice(0, at))]
 }
 
-const NO_HEADERS: Headers = new Map()
+const NONE: Headers = new Map()
 const statusCodec = codec('google.rpc.Status')
 
 const methodOf = (service: string, name: string): MethodDefinition => {

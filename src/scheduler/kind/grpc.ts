@@ -20,6 +20,7 @@ export const grpc: SchedulerKind<GrpcSchedulerOptions> = {
       max_concurrent_requests: maxConcurrent,
       connections_per_endpoint: count,
       scheduler_wait_s: waitS,
+      headers,
     },
     context,
   ) => {
@@ -32,7 +33,7 @@ export const grpc: SchedulerKind<GrpcSchedulerOptions> = {
     })
     const failureOf = (thrown: unknown) => executionFailure(backend, thrown)
     const requests = new Requests({ backend, retry, maxConcurrent, timeoutMs: CALL_MS, failureOf, isLost: isLostCall })
-    const remote = new RemoteExecution({ backend, channels, requests, failureOf })
+    const remote = new RemoteExecution({ backend, channels, requests, headers, failureOf })
     const scheduler = new GrpcScheduler({ ...{ name, remote, results, clock, log, newId }, waitMs: waitS * 1000 })
     context.watch(scheduler.probe)
     return scheduler

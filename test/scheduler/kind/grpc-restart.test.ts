@@ -31,7 +31,7 @@ const serveBehindProxy = async (t: Test, { waitS = 600, settings = {} as Partial
         ...{ http2_keepalive_interval_s: 30, http2_keepalive_timeout_s: 20 },
       },
       retry: { max_retries: 2, delay: 0.01, jitter: 0, budget_s: 0 },
-      ...{ max_concurrent_requests: 0, connections_per_endpoint: 1, scheduler_wait_s: waitS },
+      ...{ max_concurrent_requests: 0, connections_per_endpoint: 1, headers: new Map(), scheduler_wait_s: waitS },
     },
     {
       ...{ name: 'FRONT', clock: new ManualClock(), log: silentLog, resources: new Resources(silentLog) },
