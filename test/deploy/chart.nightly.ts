@@ -43,6 +43,9 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   'neither tokens nor policies': ['auth.enabled=false', 'networkPolicy.enabled=false'],
   'tokens of your own': ['auth.existingSecret=own'],
   'two schedulers': ['scheduler.replicas=2,scheduler.redis.addresses[0]=redis://redis:6379'],
+  'two schedulers that elect by the bucket': [
+    'scheduler.replicas=2,bucket.provider=aws,bucket.bucket=builds,bucket.region=r',
+  ],
   'two schedulers with TLS and their tokens': [
     'scheduler.replicas=2,scheduler.redis.addresses[0]=redis://redis:6379,auth.existingSecret=own',
     'tls.enabled=true,tls.secretName=cert',
@@ -183,8 +186,8 @@ t.test('values that the chart does not know, or cannot serve, are refused', { sk
     ['foo=1', /foo/],
     ['server.casize=5gb', /casize/],
     ['worker.autoscaling.maxReplica=5', /maxReplica/],
-    ['scheduler.replicas=2', /needs scheduler\.redis/],
-    ['scheduler.redis.addresses[0]=redis://r,auth.enabled=false', /scheduler\.redis needs auth\.enabled/],
+    ['scheduler.replicas=2', /needs scheduler\.redis or bucket/],
+    ['scheduler.redis.addresses[0]=redis://r,auth.enabled=false', /need auth\.enabled/],
     ['server.casSize=lots', /casSize/],
     ['server.replicas=3', /needs config\.server/],
     ['tls.enabled=true', /tls\.secretName is needed/],

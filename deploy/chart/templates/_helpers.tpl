@@ -17,6 +17,11 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- if $image.digest }}{{ $image.repository }}@{{ $image.digest }}{{ else }}{{ $image.repository }}:{{ $image.tag | default .Chart.AppVersion }}{{ end }}
 {{- end }}
 
+{{- /* Not empty if the schedulers elect one of them: by Redis, or by the bucket. Takes the root. */ -}}
+{{- define "remexec.elects" -}}
+{{- if or .Values.scheduler.redis (and .Values.bucket (gt (int .Values.scheduler.replicas) 1)) }}true{{ end }}
+{{- end }}
+
 {{- define "remexec.serviceAccount" -}}
 {{- .Values.serviceAccount.name | default (ternary .Release.Name "default" .Values.serviceAccount.create) -}}
 {{- end }}
@@ -85,7 +90,7 @@ spec:
         - { name: grpc, containerPort: {{ .port }} }
         {{- if eq .part "scheduler" }}
         - { name: workers, containerPort: 50061 }
-        {{- if $values.scheduler.redis }}
+        {{- if include "remexec.elects" .root }}
         - { name: peers, containerPort: 50062 }
         {{- end }}
         {{- end }}
@@ -192,7 +197,7 @@ spec:
 {{- $rules = list
   (dict "anonymous" true "may" (list "execute" "forward"))
   (dict "by" $byToken "groups" (list "fleet") "may" (list "work")) }}
-{{- if $values.scheduler.redis }}
+{{- if include "remexec.elects" .root }}
 {{- /* The schedulers speak for all callers to each other. */ -}}
 {{- $rules = append $rules (dict "by" $byToken "groups" (list "peers") "may" (list "execute" "forward" "work" "administer")) }}
 {{- end }}
@@ -206,16 +211,23 @@ spec:
 {{- else if or $values.auth.identity $values.auth.access $values.auth.scopes }}
 {{- fail "auth.identity, auth.access and auth.scopes need auth.enabled=true" }}
 {{- end }}
-{{- if and $values.scheduler.redis (eq .part "scheduler") }}
-{{- $engine := merge (dict "key_prefix" (printf "%s:" .root.Release.Name)) $values.scheduler.redis }}
-{{- $text = replace "// chart: engine" (printf "{ name: 'ELECTION', redis_store: %s }," (toJson $engine)) $text }}
+{{- if and (include "remexec.elects" .root) (eq .part "scheduler") }}
+{{- $engine := dict }}
+{{- $backend := "redis: { redis_store: 'ELECTION' }" }}
+{{- if $values.scheduler.redis }}
+{{- $engine = dict "redis_store" (merge (dict "key_prefix" (printf "%s:" .root.Release.Name)) $values.scheduler.redis) }}
+{{- else }}
+{{- $engine = dict "experimental_cloud_object_store" (merge (dict "key_prefix" (printf "election-%s/" .root.Release.Name)) $values.bucket) }}
+{{- $backend = "object: { object_store: 'ELECTION' }" }}
+{{- end }}
+{{- $text = replace "// chart: engine" (printf "%s," (toJson (merge (dict "name" "ELECTION") $engine))) $text }}
 {{- $trust := "" }}
 {{- if $values.tls.enabled }}
 {{- $trust = "tls_config: { use_native_roots: true }, " }}
 {{- with $values.tls.ca }}{{ $trust = printf "tls_config: { ca_file: '/tls/%s' }, " . }}{{ end }}
 {{- end }}
 {{- $endpoint := printf "{ address: '${REMEXEC_SCHEME:-grpc}://${REMEXEC_PEER}', %s}" $trust }}
-{{- $text = replace "// chart: election" (printf "experimental_backend: { redis: { redis_store: 'ELECTION' } }, peers: { endpoint: %s, headers: { authorization: 'Bearer ${REMEXEC_PEER_TOKEN}' } }," $endpoint) $text }}
+{{- $text = replace "// chart: election" (printf "experimental_backend: { %s }, peers: { endpoint: %s, headers: { authorization: 'Bearer ${REMEXEC_PEER_TOKEN}' } }," $backend $endpoint) $text }}
 {{- $tls := ternary " tls: { cert_file: '/tls/tls.crt', key_file: '/tls/tls.key' }" "" $values.tls.enabled }}
 {{- $listener := printf "{ http: { socket_address: '${REMEXEC_HOST:-127.0.0.1}:${REMEXEC_PEERS_PORT:-50062}',%s } }" $tls }}
 {{- $services := "{ execution: [{ instance_name: '*', cas_store: 'SCHEDULER_CAS', scheduler: 'MAIN' }], worker_api: { scheduler: 'MAIN' } }" }}
