@@ -15,6 +15,13 @@ const inZone = () => {
 }
 inZone()
 document.documentElement.classList.add('scripted')
+const showTabs = () => {
+  for (const tab of document.querySelectorAll('nav.tabs [aria-current], .bar [aria-current]')) {
+    const row = tab.closest('nav.tabs') ?? tab.closest('.bar > div')
+    row.scrollLeft = tab.offsetLeft - row.offsetLeft - (row.clientWidth - tab.offsetWidth) / 2
+  }
+}
+showTabs()
 const perfetto = 'https://ui.perfetto.dev'
 document.addEventListener('click', async ({ target }) => {
   const { trace } = target.dataset
@@ -62,6 +69,7 @@ const renew = async () => {
       places().forEach((place, at) => Object.assign(place, before[at]))
       if (link !== null) [...main.querySelectorAll('a')].find((a) => a.getAttribute('href') === link)?.focus()
       inZone()
+      showTabs()
       if (!('live' in fresh.dataset)) return
     }
   }

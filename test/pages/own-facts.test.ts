@@ -154,7 +154,7 @@ t.test('a caller of another instance that names the build adds nothing to it', a
   t.match(executions, { count: 1, failed: 1 })
   t.match(failedActions, [{ exitCode: 3 }])
   const seen = (await server.get('/invocation/b-1.json', as('bob'))).text
-  t.match(JSON.parse(seen), { outcome: 'cache only', instance: 'other' }, 'bob sees what he did himself')
+  t.match(JSON.parse(seen), { outcome: 'no events', instance: 'other' }, 'bob sees what he did himself')
   t.notMatch(seen, /ann|"exitCode"/)
   const { answer } = await server.get('/invocation/b-1.json?instance=main', as('bob'))
   t.equal(answer.status, 404)
@@ -187,4 +187,28 @@ t.test('a step of the critical path has the times that its execution had here', 
   const page = (await server.get('/invocation/b-1/timing')).text
   const [, , , , row = ''] = page.slice(page.indexOf('<h2>Critical path')).split('<tr>')
   t.match(row, /<a href="[^"]+">.*Executing genrule.*<svg class="steps".*2(\.0)? s running/s)
+})
+
+t.test('a step that names a file is the execution of its folder that makes or names that file', async (t) => {
+  const { server, build } = await start(t)
+  await build.publish(bazel({ started: { command: 'build' } }))
+  const worker = await new FakeWorker(server.client, server.clock).hello({ maxInflightAttempts: 1 })
+  for (const name of ['other.o', 'text/count.o']) {
+    const { reader } = await build.execute({ name, target: '//text:count', mnemonic: 'CppCompile' })
+    const attempt = await worker.start()
+    const executionMetadata = times(server.clock.now())
+    worker.report(attempt, { executeResponse: { result: { exitCode: 0, executionMetadata } } })
+    await reader.until(({ done }) => done)
+  }
+  const lines = ['Compiling text/count.o', 'Linking text/count.o', 'Compiling elsewhere/count.o', 'Compiling text/no.o']
+  const contents = Buffer.from(`Critical Path: 9.0s\n${lines.map((line) => `  2.60s action '${line}'`).join('\n')}\n`)
+  await build.publish(bazel({ buildToolLogs: { log: [{ name: 'critical path', contents }] } }))
+  await build.end()
+  const { criticalPath } = JSON.parse((await server.get('/invocation/b-1/timing.json')).text)
+  const found = (criticalPath as { what: string; execution?: object }[]).filter((step) => step.execution !== undefined)
+  t.same(
+    found.map(({ what }) => what),
+    ['Compiling text/count.o'],
+    'a link is no compilation, and what no command names is nothing',
+  )
 })

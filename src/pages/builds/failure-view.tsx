@@ -9,6 +9,7 @@ import { shortAddress } from '../actions/short-address.js'
 import type { Visit } from '../page.js'
 import { Copyable } from '../parts/copyable.js'
 import { Said } from '../parts/said.js'
+import { Scrolled } from '../parts/scrolled.js'
 import { durationText } from '../parts/small.js'
 import type { ShownFailure } from './failures.js'
 import { FileLink, FileText, linkOfFile } from './file-view.js'
@@ -16,6 +17,8 @@ import type { Exit } from './joined.js'
 
 /** Further cases are counted. */
 const MAX_CASES = 10
+const MAX_TOOL_MESSAGE = 4000
+const MAX_WORDS = 8000
 
 interface FailureParts {
   readonly of: ShownFailure
@@ -42,9 +45,7 @@ export const FailureView = ({ of, visit, invocation }: FailureParts) => {
       {message !== undefined && (
         <details open={log === undefined || log.why !== undefined}>
           <summary>Message of the tool</summary>
-          <pre>
-            <Said text={message} max={4000} />
-          </pre>
+          <Scrolled label="Message of the tool" text={message.slice(0, MAX_TOOL_MESSAGE)} />
         </details>
       )}
       <Reproduce of={of} again={execution && runAgain(execution, visit, invocation)} />
@@ -63,9 +64,7 @@ export const FailureView = ({ of, visit, invocation }: FailureParts) => {
       {words.length > 0 && (
         <details>
           <summary>Command line</summary>
-          <pre>
-            <Said text={words.join('\n')} max={8000} />
-          </pre>
+          <Scrolled label={`Command line of ${label}`} text={words.join('\n').slice(0, MAX_WORDS)} />
         </details>
       )}
     </article>
@@ -148,11 +147,7 @@ const Case = ({ of: { name, suite, tookMs, message, file, line } }: { readonly o
         ].join('')}
       />
     </span>
-    {message !== '' && (
-      <pre>
-        <Said text={message} max={MAX_MESSAGE} />
-      </pre>
-    )}
+    {message !== '' && <Scrolled label={`Message of ${name}`} text={message.slice(0, MAX_MESSAGE)} />}
   </li>
 )
 

@@ -112,7 +112,7 @@ const shownTest = async (test: Test, context: Context): Promise<ShownFailure> =>
   const cases = (report?.failed ?? []).filter((one) => !isWholeTest(one, label)).map((one) => hiddenCase(one, details))
   return {
     ...{ kind: 'test', label, mnemonic: 'TestRunner', execution, log, logFile, report, cases },
-    attempt: attempt && attemptText(test, attempt),
+    attempt: (attempt && attemptText(test, attempt)) || undefined,
     exit: exitOf(execution, attempt?.exitCode, status),
     files: attempt?.files ?? [],
     command: testCommand(label, kind, cases),
@@ -146,10 +146,10 @@ const isWholeTest = ({ name }: FailedCase, label: string): boolean => {
   return name === path || path.endsWith(`/${name}`) || name.endsWith(`/${path}`)
 }
 
-/** Which run, shard and attempt of a test. */
-export const attemptText = ({ shardCount }: Test, { run, shard, attempt }: TestAttempt): string =>
+/** Which run, shard and attempt of a test; empty if it has one of each. */
+export const attemptText = ({ shardCount, attempts }: Test, { run, shard, attempt }: TestAttempt): string =>
   [
     ...(run > 1 ? [`run ${run}`] : []),
     ...(shardCount > 1 ? [`shard ${shard} of ${shardCount}`] : []),
-    `attempt ${attempt}`,
+    ...(attempts.some((one) => one.attempt > 1) ? [`attempt ${attempt}`] : []),
   ].join(', ')

@@ -10,7 +10,7 @@ export interface FoldedRequests {
   readonly mnemonic: string
   /** In the order in which they came, each once. */
   readonly outcomes: readonly RequestRecord['outcome'][]
-  /** Of the last that has one; `absent`, which every first miss is, only if there is no other. */
+  /** Of the last that has one, but for `absent`, which says no more than `miss`. */
   readonly reason: string
   /** Of the result. */
   readonly sizeBytes: number | undefined
@@ -40,14 +40,13 @@ const foldedOf = (same: readonly RequestRecord[]): FoldedRequests | undefined =>
   // One client may say less than another about the same action.
   const said = (of: (record: RequestRecord) => string): string => same.map(of).find((text) => text !== '') ?? ''
   const reasons = same.map(({ reason, output }) => [reason, output].filter(Boolean).join(': '))
-  const isTelling = (reason: string): boolean => reason !== '' && reason !== ABSENT
   return {
     ...{ action: last.action, instance: last.instance, timeMs: last.timeMs, count: same.length },
     invocation: said(({ invocation }) => invocation),
     target: said(({ target }) => target),
     mnemonic: said(({ mnemonic }) => mnemonic),
     outcomes: [...new Set(same.map(({ outcome }) => outcome).reverse())],
-    reason: reasons.find(isTelling) ?? reasons.find((reason) => reason !== '') ?? '',
+    reason: reasons.find((reason) => reason !== '' && reason !== ABSENT) ?? '',
     sizeBytes: same.find(({ sizeBytes }) => sizeBytes !== undefined)?.sizeBytes,
   }
 }

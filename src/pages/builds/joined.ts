@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import { isStatus } from '../../base/status-error.js'
 import type { Details, Failure, Test, TestAttempt } from '../../builds/detail/details.js'
-import { hasFailed, wholeMs } from '../../builds/own/facts.js'
+import { hasFailed } from '../../builds/own/facts.js'
 import type { OwnExecution } from '../../builds/own/record.js'
 import { readAction, readCommand } from '../../content/action.js'
 import type { Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
@@ -18,10 +18,10 @@ export interface Exit {
   readonly reason: string | undefined
 }
 
-/** The executions of a build by their targets, made once for each. */
+/** The executions of a build by their targets, made once for each build. */
 const byTarget = new WeakMap<Details, ReadonlyMap<string, readonly OwnExecution[]>>()
 
-const executionsFor = (details: Details, target: string): readonly OwnExecution[] => {
+export const executionsFor = (details: Details, target: string): readonly OwnExecution[] => {
   let known = byTarget.get(details)
   if (known === undefined) {
     const made = new Map<string, OwnExecution[]>()
@@ -67,30 +67,8 @@ export const executionOf = async (
   return undefined
 }
 
-const LABEL = /(?:@@?[\w.~+-]*)?\/\/[^\s'"]*/
-
-/**
- * The execution that a step of the critical path is: of those of the target that it names, the one that took most of the step's time.
- * Undefined if it names none, ran at the client, or was longer here than there.
- */
-export const executionOfStep = (
-  { what, tookMs }: { readonly what: string; readonly tookMs: number },
-  details: Details,
-  visit: Visit,
-): OwnExecution | undefined => {
-  const [label] = LABEL.exec(what) ?? []
-  if (label === undefined) return undefined
-  const fitting = latest(executionsFor(details, label))
-    .filter((one) => visit.may('read_ac', one.instance) && wholeMs(one) <= tookMs + INEXACT_MS)
-    .sort((a, b) => wholeMs(b) - wholeMs(a))
-  return fitting[0]
-}
-
-/** Bazel prints hundredths of seconds, and clocks differ. */
-const INEXACT_MS = 100
-
 /** The last execution of each action: one that failed may have been run again. */
-const latest = (executions: readonly OwnExecution[]): readonly OwnExecution[] => [
+export const latest = (executions: readonly OwnExecution[]): readonly OwnExecution[] => [
   ...new Map(executions.map((one) => [`${one.instance} ${one.action}`, one])).values(),
 ]
 
@@ -128,7 +106,8 @@ const placeOf = (command: Command | undefined): string => {
   return `${variable('TEST_RUN_NUMBER') || 1} ${(variable('TEST_SHARD_INDEX') || 0) + 1}`
 }
 
-const commandOf = async (
+/** Undefined if it is not kept, or the reader may not see it. */
+export const commandOf = async (
   { instance, action }: OwnExecution,
   { visit, casOf }: Joining,
 ): Promise<Command | undefined> => {

@@ -75,7 +75,7 @@ const factColumns = ({ visit, hasPages, buildOf }: ColumnsFor): readonly Column<
       const text = build?.what || tool || invocation.slice(0, SHOWN_DIGITS)
       const seesWho = visit.request.visitor?.maySeeOrigins(instance) ?? true
       const who = build?.user ?? (seesWho ? identity : undefined)
-      const under = [who, build === undefined ? undefined : invocation.slice(0, 8), instance]
+      const under = [who, instance]
       return (
         <>
           {invocation === '' || !hasPages ? (

@@ -3,7 +3,7 @@ import { Digest } from '../../../reapi/digest.js'
 import type { RequestRecord } from '../../../rpc/request-records.js'
 import { addressOf } from '../../actions/address.js'
 import { requestData } from '../../actions/requests.js'
-import { Said } from '../../parts/said.js'
+import { Said, saidText } from '../../parts/said.js'
 import { Ago, Mark, Numbers, Size, type Tone } from '../../parts/small.js'
 import { type Column, Pager, paged, pagedData, sortedRows, Table } from '../../parts/table.js'
 import type { SavedBytes } from '../cache-use.js'
@@ -14,15 +14,24 @@ type Outcome = RequestRecord['outcome']
 
 const TONES: Readonly<Partial<Record<Outcome, Tone>>> = { hit: 'good', miss: 'warn', failed: 'bad' }
 
-/** `tellsWhy`: whether some of them have a reason that is not the same for all. */
-const columnsOf = ({ visit }: Seen, tellsWhy: boolean): readonly Column<FoldedRequests>[] => [
+/** Without a column in which no row says anything. */
+const columnsOf = ({ visit }: Seen, rows: readonly FoldedRequests[]): readonly Column<FoldedRequests>[] => [
   {
     head: 'Outcome',
-    cell: ({ outcomes }) =>
+    cell: ({ outcomes, action, invocation, instance, target }) =>
       outcomes.map((outcome, at) => (
         <>
           {at > 0 && ', '}
-          <Mark tone={TONES[outcome] ?? 'dim'}>{outcome}</Mark>
+          {outcome === 'miss' ? (
+            <a
+              href={visit.to('miss', { instance, invocation, action })}
+              aria-label={saidText(`why ${target || 'it'} was a miss`)}
+            >
+              <Mark tone="warn">miss</Mark>
+            </a>
+          ) : (
+            <Mark tone={TONES[outcome] ?? 'dim'}>{outcome}</Mark>
+          )}
         </>
       )),
     sort: 'outcome',
@@ -31,16 +40,7 @@ const columnsOf = ({ visit }: Seen, tellsWhy: boolean): readonly Column<FoldedRe
   {
     head: 'Target',
     kind: 'name',
-    cell: ({ target, action, invocation, instance, outcomes }) => (
-      <>
-        <Said text={target || '–'} />
-        {outcomes.includes('miss') && (
-          <span class="under">
-            <a href={visit.to('miss', { instance, invocation, action })}>why a miss</a>
-          </span>
-        )}
-      </>
-    ),
+    cell: ({ target }) => <Said text={target || '–'} />,
     sort: 'target',
     by: ({ target }) => target || undefined,
   },
@@ -50,17 +50,11 @@ const columnsOf = ({ visit }: Seen, tellsWhy: boolean): readonly Column<FoldedRe
     sort: 'kind',
     by: ({ mnemonic }) => mnemonic || undefined,
   },
-  ...(tellsWhy
+  ...(rows.some(({ reason }) => reason !== '')
     ? [{ head: 'Why', kind: 'text' as const, cell: ({ reason }: FoldedRequests) => <Said text={reason} /> }]
     : []),
   { head: 'Action', cell: ({ action, instance }) => <ActionLink {...{ action, visit, instance }} /> },
-  {
-    head: 'Result',
-    kind: 'number',
-    cell: ({ sizeBytes }) => <Size bytes={sizeBytes} />,
-    sort: 'size',
-    by: ({ sizeBytes }) => sizeBytes,
-  },
+  ...(rows.some(({ sizeBytes }) => sizeBytes !== undefined) ? [RESULT] : []),
   {
     head: 'When',
     cell: ({ timeMs }) => <Ago ms={timeMs} nowMs={visit.nowMs} />,
@@ -68,6 +62,14 @@ const columnsOf = ({ visit }: Seen, tellsWhy: boolean): readonly Column<FoldedRe
     by: ({ timeMs }) => timeMs,
   },
 ]
+
+const RESULT: Column<FoldedRequests> = {
+  head: 'Result',
+  kind: 'number',
+  cell: ({ sizeBytes }) => <Size bytes={sizeBytes} />,
+  sort: 'size',
+  by: ({ sizeBytes }) => sizeBytes,
+}
 
 const SHOWN_DIGITS = 12
 
@@ -124,9 +126,7 @@ export const cacheTab: InvocationTab = {
     const outcome = visit.query.get('outcome') ?? ''
     const ofAll = await folded(all)
     const wanted = outcome === '' ? ofAll : ofAll.filter(({ outcomes }) => outcomes.includes(outcome as Outcome))
-    // `absent` at every first miss says no more than the outcome.
-    const reasons = new Set(wanted.map(({ reason }) => reason).filter((reason) => reason !== ''))
-    const columns = columnsOf(seen, reasons.size > 1 || (reasons.size === 1 && !reasons.has('absent')))
+    const columns = columnsOf(seen, wanted)
     const { rows, sorting } = await sortedRows(wanted, columns, visit, '-when')
     const page = paged(rows, visit)
     const count = (of: Outcome) => all.filter((record) => record.outcome === of).length

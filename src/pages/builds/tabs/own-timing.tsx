@@ -21,7 +21,7 @@ export const STEP_NAMES: Readonly<Record<OwnStep, string>> = {
 }
 
 /** Colours of the steps; the legend says the same. */
-const COLOURS: Readonly<Record<OwnStep, string>> = {
+export const COLOURS: Readonly<Record<OwnStep, string>> = {
   queueMs: 'k0',
   fetchMs: 'k2',
   runMs: 'k1',
@@ -51,22 +51,29 @@ export const Bar = ({ of, scaleMs }: { readonly of: Pick<OwnExecution, OwnStep>;
   )
 }
 
-/** The colour of each step, with its name or what `textOf` says. */
-export const StepLegend = ({
-  textOf = (step) => STEP_NAMES[step],
-}: {
+interface LegendParts {
   readonly textOf?: (step: OwnStep) => string
-}) => (
+  /** What time is that has no colour. */
+  readonly unknown?: string
+}
+
+/** The colour of each step, with its name or what `textOf` says. */
+export const StepLegend = ({ textOf = (step) => STEP_NAMES[step], unknown }: LegendParts) => (
   <ul class="legend">
     {STEPS.map((step) => (
-      <li>
-        <svg viewBox="0 0 10 10" aria-hidden="true">
-          <rect class={COLOURS[step]} width="10" height="10" />
-        </svg>
-        {textOf(step)}
-      </li>
+      <Named colour={COLOURS[step]} text={textOf(step)} />
     ))}
+    {unknown !== undefined && <Named colour="unknown" text={unknown} />}
   </ul>
+)
+
+const Named = ({ colour, text }: { readonly colour: string; readonly text: string }) => (
+  <li>
+    <svg viewBox="0 0 10 10" aria-hidden="true">
+      <rect class={colour} width="10" height="10" />
+    </svg>
+    {text}
+  </li>
 )
 
 interface WhereParts {

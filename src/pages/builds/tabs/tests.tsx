@@ -52,7 +52,7 @@ const Attempts = ({ test, seen }: { readonly test: Test; readonly seen: Seen }) 
           const from = isCachedLocally ? 'from the local cache' : isCachedRemotely ? 'from the remote cache' : strategy
           return (
             <li>
-              {`${attemptText(test, attempt)}: `}
+              {attemptText(test, attempt).replace(/.$/, '$&: ')}
               <Status of={status} />
               {` in ${durationText(tookMs)}${from === '' ? '' : `, ${from}`} `}
               {details !== '' && <Said text={details} />}
@@ -109,7 +109,9 @@ export const testsTab: InvocationTab = {
     const failed = page.rows.flatMap((test) =>
       test.attempts.flatMap((attempt) => {
         const file = attempt.status === 'passed' ? undefined : attempt.files.find(({ name }) => name === 'test.log')
-        return file === undefined ? [] : [{ title: `${test.label}, ${attemptText(test, attempt)}`, file }]
+        return file === undefined
+          ? []
+          : [{ title: [test.label, attemptText(test, attempt)].filter(Boolean).join(', '), file }]
       }),
     )
     const logs = await Promise.all(

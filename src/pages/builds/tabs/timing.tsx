@@ -2,6 +2,7 @@ import { counted, countText } from '../../../base/quantities.js'
 import type { Details } from '../../../builds/detail/details.js'
 import type { FileRef } from '../../../builds/detail/file-ref.js'
 import { STEPS, wholeMs } from '../../../builds/own/facts.js'
+import type { OwnExecution } from '../../../builds/own/record.js'
 import type { Visit } from '../../page.js'
 import { msData, textData } from '../../parts/data.js'
 import { Said, saidText } from '../../parts/said.js'
@@ -13,10 +14,10 @@ import { executionData } from '../data.js'
 import { pageOf } from '../failure-view.js'
 import { FileLink, linkOfFile } from '../file-view.js'
 import type { InvocationTab, Seen } from '../invocation.js'
-import { executionOfStep } from '../joined.js'
+import { executionsOfSteps } from '../joined-steps.js'
 import { type Profile, profileOf } from '../profile.js'
 import { tookMsOf } from '../row.js'
-import { Bar, Slowest, StepLegend, slowestOf, stepsText, WhereTimeWent } from './own-timing.js'
+import { Bar, COLOURS, Slowest, StepLegend, slowestOf, stepsText, WhereTimeWent } from './own-timing.js'
 
 const WIDTH = 1000
 const MAX_THREAD = 28
@@ -26,14 +27,15 @@ const NAMES = 190
 /** Below this share of the whole a bar would be thinner than half a pixel. */
 const LEAST_WIDTH = 0.5
 
-const timingData = async ({ details, visit }: Seen): Promise<object> => {
+const timingData = async ({ details, visit, parts }: Seen): Promise<object> => {
   const { toolLogs = [], metrics } = details ?? {}
   const path = toolLogs.find(({ name }) => name === 'critical path')?.text
   const steps = path === undefined ? [] : stepsIn(details?.hidden(path) ?? path)
+  const ran = await ranHere(steps, details, visit, parts.casOf)
   return {
     wallMs: metrics?.timingMetrics?.wallTimeInMs,
     criticalPath: steps.map((step) => {
-      const execution = details && executionOfStep(step, details, visit)
+      const execution = ran.get(step)
       return {
         what: textData(step.what),
         tookMs: msData(step.tookMs),
@@ -58,6 +60,7 @@ export const timingTab: InvocationTab = {
     const { timingMetrics: timing } = metrics ?? {}
     const path = toolLogs.find(({ name }) => name === 'critical path')?.text
     const steps = path === undefined ? [] : stepsIn(details?.hidden(path) ?? path)
+    const ran = await ranHere(steps, details, visit, parts.casOf)
     const { file, profile } = await profileAmong(toolLogs, visit, parts.casOf)
     const trace = typeof profile === 'string' ? undefined : linkOfFile(file, visit)
     const slowest = details === undefined ? [] : await slowestOf(details.own, visit)
@@ -91,9 +94,9 @@ export const timingTab: InvocationTab = {
         ) : (
           <>
             <p class="dim">No build with these actions is faster than these steps one after the other.</p>
-            {steps.some(({ tookMs }) => tookMs > 0) && <PathPicture steps={steps} />}
-            <Table caption={counted(steps.length, 'step')} columns={stepColumns(details, visit)} rows={steps} none="" />
-            {details?.own.executionCount ? <StepLegend /> : null}
+            {steps.some(({ tookMs }) => tookMs > 0) && <PathPicture steps={steps} ran={ran} />}
+            <Table caption={counted(steps.length, 'step')} columns={stepColumns(ran, visit)} rows={steps} none="" />
+            {ran.size > 0 && <StepLegend unknown="at the client, or not timed" />}
           </>
         )}
         {slowest.length > 0 && (
@@ -152,15 +155,24 @@ export const timingTab: InvocationTab = {
   },
 }
 
+type RanHere = ReadonlyMap<Step, OwnExecution>
+
+const ranHere = async (
+  steps: readonly Step[],
+  details: Details | undefined,
+  visit: Visit,
+  casOf: CasOf,
+): Promise<RanHere> => (details === undefined ? new Map() : executionsOfSteps(steps, details, { visit, casOf }))
+
 /** Steps that ran here have a bar of their own times; its length is that of the step. */
-const stepColumns = (details: Details | undefined, visit: Visit): readonly Column<Step>[] => [
+const stepColumns = (ran: RanHere, visit: Visit): readonly Column<Step>[] => [
   { head: 'Took', kind: 'number', cell: ({ tookMs }) => durationText(tookMs) },
   {
     head: 'Step',
     kind: 'name',
     cell: (step) => {
       const { what, remote, tookMs } = step
-      const own = details && executionOfStep(step, details, visit)
+      const own = ran.get(step)
       const page = own && pageOf(own, visit)
       return (
         <>
@@ -206,14 +218,36 @@ const profileAmong = async (logs: readonly FileRef[], visit: Visit, casOf: CasOf
 
 const MAX_PROFILES = 4
 
-/** Bars one behind the other: each step begins where the one before it ended. */
-const PathPicture = ({ steps }: { readonly steps: readonly Step[] }) => {
-  const wholeMs = steps.reduce((sum, { tookMs }) => sum + tookMs, 0) || 1
-  let atMs = 0
-  const bars = steps.map(({ what, tookMs }) => {
-    const bar = { what, tookMs, x: (WIDTH * atMs) / wholeMs, width: (WIDTH * tookMs) / wholeMs }
-    atMs += tookMs
-    return bar
+interface Piece {
+  readonly x: number
+  readonly width: number
+  readonly colour: string
+  readonly title: string
+}
+
+/** Bars one behind the other: each step begins where the one before it ended. What ran here is cut into its parts. */
+const PathPicture = ({ steps, ran }: { readonly steps: readonly Step[]; readonly ran: RanHere }) => {
+  const wholePathMs = steps.reduce((sum, { tookMs }) => sum + tookMs, 0) || 1
+  const wide = (ms: number): number => (WIDTH * ms) / wholePathMs
+  let fromMs = 0
+  const pieces = steps.flatMap((step): Piece[] => {
+    const { what, tookMs } = step
+    const own = ran.get(step)
+    const x = wide(fromMs)
+    fromMs += tookMs
+    const title = saidText(`${durationText(tookMs)}: ${what}`)
+    const whole = { x, width: Math.max(LEAST_WIDTH, wide(tookMs) - 1), colour: 'unknown', title }
+    if (own === undefined) return [whole]
+    let atMs = fromMs - tookMs
+    // Clocks differ: never longer than the step.
+    const scale = Math.min(1, tookMs / (wholeMs(own) || 1))
+    const parts = STEPS.map((name): Piece => {
+      const partMs = (own[name] ?? 0) * scale
+      const piece = { x: wide(atMs), width: wide(partMs), colour: COLOURS[name], title }
+      atMs += partMs
+      return piece
+    })
+    return [whole, ...parts.filter(({ width }) => width >= LEAST_WIDTH)]
   })
   return (
     <svg
@@ -222,9 +256,9 @@ const PathPicture = ({ steps }: { readonly steps: readonly Step[] }) => {
       role="img"
       aria-label="Critical path; the table below says the same"
     >
-      {bars.map(({ what, tookMs, x, width }, at) => (
-        <rect class={`k${at % 2}`} x={round(x)} y="4" width={round(Math.max(LEAST_WIDTH, width - 1))} height="32">
-          <title>{saidText(`${durationText(tookMs)}: ${what}`)}</title>
+      {pieces.map(({ x, width, colour, title }) => (
+        <rect class={colour} x={round(x)} y="4" width={round(width)} height="32">
+          <title>{title}</title>
         </rect>
       ))}
     </svg>
