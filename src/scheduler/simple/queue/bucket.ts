@@ -35,6 +35,7 @@ export class Group {
 
 /** Waiting executions of one requirement and one invocation. The first one runs first. */
 export class Lane {
+  node = -1
   readonly amounts: readonly number[]
   readonly #waiting = new Heap<Execution>(isSooner)
 

@@ -14,9 +14,21 @@ export class Lanes {
   }
 
   add(execution: Execution, bucket: Bucket, seat: Seat): void {
-    const { lane, fits } = this.#open(bucket, seat)
+    const { lanes, amounts, group } = bucket
+    const { tenant, share } = seat
+    const own = entry(lanes, tenant, () => new Map<Share, Lane>())
+    const groups = entry(this.#waiting, tenant, (): WaitingOf => new Map())
+    const shares = entry(groups, group, () => new Map<Share, Fits<Lane>>())
+    const fits = entry(shares, share, () => new Fits<Lane>(amounts.length))
+    const known = own.get(share)
+    const lane = known ?? new Lane(amounts)
     lane.add(execution)
-    fits.changed(lane)
+    if (known !== undefined) {
+      fits.changed(lane)
+      return
+    }
+    own.set(share, lane)
+    fits.add(lane)
   }
 
   /** Removes an execution, and its lane if that is now empty. */
@@ -46,22 +58,6 @@ export class Lanes {
     if (lane === undefined) return
     lane.raised(execution)
     this.#waiting.get(tenant)?.get(group)?.get(share)?.changed(lane)
-  }
-
-  #open(
-    { lanes, amounts, group }: Bucket,
-    { tenant, share }: Seat,
-  ): { readonly lane: Lane; readonly fits: Fits<Lane> } {
-    const own = entry(lanes, tenant, () => new Map<Share, Lane>())
-    const groups = entry(this.#waiting, tenant, (): WaitingOf => new Map())
-    const shares = entry(groups, group, () => new Map<Share, Fits<Lane>>())
-    const fits = entry(shares, share, () => new Fits<Lane>())
-    const lane = entry(own, share, () => {
-      const made = new Lane(amounts)
-      fits.add(made)
-      return made
-    })
-    return { lane, fits }
   }
 }
 

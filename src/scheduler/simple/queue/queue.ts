@@ -28,9 +28,7 @@ export interface QueueSettings {
 export class Queue {
   readonly tenants = new Tenants()
   readonly demand = new Demand()
-  /** The buckets that each class of workers can serve. */
-  readonly #bucketsOf = new Map<WorkerClass, Set<Bucket>>()
-  /** The groups of these buckets. */
+  /** The groups of the buckets that each class of workers can serve. */
   readonly #groupsOf = new Map<WorkerClass, Set<Group>>()
   readonly #groups = new Map<string, Group>()
   readonly #lanes = new Lanes()
@@ -146,14 +144,11 @@ export class Queue {
   /** Adds a class of workers. Returns the buckets that had no capable worker before. */
   addClass(workers: WorkerClass): Bucket[] {
     const matched: Bucket[] = []
-    const servable = new Set<Bucket>()
-    this.#bucketsOf.set(workers, servable)
     const groups = [...this.#groups.values()].filter(({ least }) => workers.isCapable(least))
     this.#groupsOf.set(workers, new Set(groups))
     for (const { capable } of groups) capable.add(workers)
     for (const bucket of this.#buckets.values()) {
       if (!workers.isCapable(bucket.requirement)) continue
-      servable.add(bucket)
       bucket.capable.add(workers)
       if (bucket.capable.size === 1) matched.push(bucket)
     }
@@ -163,11 +158,8 @@ export class Queue {
   /** Removes a class of workers. Returns the buckets that have no capable worker now. */
   removeClass(workers: WorkerClass): Bucket[] {
     const unmatched: Bucket[] = []
-    for (const bucket of this.#bucketsOf.get(workers) ?? []) {
-      bucket.capable.delete(workers)
-      if (bucket.capable.size === 0) unmatched.push(bucket)
-    }
-    this.#bucketsOf.delete(workers)
+    for (const bucket of this.#buckets.values())
+      if (bucket.capable.delete(workers) && bucket.capable.size === 0) unmatched.push(bucket)
     for (const { capable } of this.#groupsOf.get(workers) ?? []) capable.delete(workers)
     this.#groupsOf.delete(workers)
     return unmatched
@@ -262,17 +254,13 @@ export class Queue {
     const bucket = new Bucket(requirement, group)
     group.buckets++
     this.#buckets.set(requirement.signature, bucket)
-    for (const workers of this.#index.capable(requirement)) {
-      bucket.capable.add(workers)
-      this.#bucketsOf.get(workers)?.add(bucket)
-    }
+    for (const workers of this.#index.capable(requirement)) bucket.capable.add(workers)
     return bucket
   }
 
   #close(bucket: Bucket): void {
     const { group } = bucket
     this.#buckets.delete(bucket.requirement.signature)
-    for (const workers of bucket.capable) this.#bucketsOf.get(workers)?.delete(bucket)
     if (--group.buckets > 0) return
     this.#groups.delete(group.signature)
     for (const workers of group.capable) this.#groupsOf.get(workers)?.delete(group)
