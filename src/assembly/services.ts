@@ -165,7 +165,7 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
       executionService(executionOptions),
       operationsService(executionOptions),
       schedulerState(execution, parts),
-      schedulingService({ instances: execution, clock: parts.clock }),
+      schedulingService({ instances: execution, ledger: parts.ledger, clock: parts.clock }),
     ),
     ...assetServices({ services: server.services, cas, digestFunctions }, parts),
     ...buildEvents(server.services, parts),

@@ -29,6 +29,11 @@ export const KINDS = {
   trees: { maxBytes: 512 * MIB, rule: 'refuse' },
   /** Interrupted uploads that may be resumed: the received bytes of each, most of them on disk, and PARKED_BYTES. */
   parked: { maxBytes: 1024 * MIB, rule: 'drop_oldest' },
+  /**
+   * Unfinished operations with what their actions ask for (`scheduler/request-size.ts`): in a queue, and at the server that waits for
+   * its clients; and each that a server with the queue watches for another.
+   */
+  operations: { maxBytes: 768 * MIB, rule: 'refuse' },
   /** Outcomes of finished operations, which clients may still request. */
   outcomes: { maxBytes: 128 * MIB, rule: 'drop_oldest' },
   /** Open streams of build events: EVENT_STREAM_BYTES each. */

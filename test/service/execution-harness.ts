@@ -2,6 +2,7 @@ import { type ClientDuplexStream, type ClientReadableStream, Metadata } from '@g
 import type { Test } from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
 import { DirectoryTrees } from '../../src/content/directory-trees.js'
+import { Ledger } from '../../src/ledger/ledger.js'
 import { type Log, textLog } from '../../src/log/log.js'
 import { unpack } from '../../src/proto/any.js'
 import { codec, type Input, type Output } from '../../src/proto/codec.js'
@@ -251,7 +252,7 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
       operationsService(execution),
       workerApiService({ scheduler: host, clock }),
       actionCacheService({ instances: ac, maxResponseBytes: 4 * MIB }),
-      ...(options.takesFronts === true ? [schedulingService({ instances, clock })] : []),
+      ...(options.takesFronts === true ? [schedulingService({ instances, ledger: new Ledger(), clock })] : []),
     ],
     records,
     log,

@@ -279,6 +279,7 @@ export interface FrontHello {
   scheduler: string
   serverId: string
   highestEpoch: number
+  termKey: string
 }
 
 export interface FrontHelloInput {
@@ -287,6 +288,7 @@ export interface FrontHelloInput {
   scheduler?: string | undefined
   serverId?: string | undefined
   highestEpoch?: number | undefined
+  termKey?: string | undefined
 }
 
 export interface FrontWelcome {
@@ -311,10 +313,12 @@ export interface StillThereInput {
 
 export interface TermSeen {
   highestEpoch: number
+  termKey: string
 }
 
 export interface TermSeenInput {
   highestEpoch?: number | undefined
+  termKey?: string | undefined
 }
 
 export interface HoldingEnded {

@@ -1,6 +1,7 @@
 import { StatusError } from '../../base/status-error.js'
 import type { SimpleSchedulerOptions } from '../../config/config.js'
 import { addressText, parseEndpoint } from '../../config/value/address.js'
+import { Ledger } from '../../ledger/ledger.js'
 import { shownWay } from '../../outgoing/grpc-proxy.js'
 import { Channel } from '../../store/kinds/grpc/channels.js'
 import { isLostCall } from '../../store/kinds/grpc/failure.js'
@@ -24,7 +25,7 @@ const RETRY = { max_retries: 2, delay: 0.1, jitter: 0.5, budget_s: 0 }
 
 /** One of several servers with one queue. Connects in the background, so a server starts without the others and the engine. */
 export const buildElected = async (options: SimpleSchedulerOptions, context: BuildContext): Promise<Scheduler> => {
-  const { name, clock, log, resources, results, newId } = context
+  const { name, clock, log, resources, results, newId, ledger = new Ledger() } = context
   const { peers } = options
   // The configuration was checked.
   if (peers === undefined) throw new StatusError('INVALID_ARGUMENT', 'experimental_backend needs peers')
@@ -33,7 +34,7 @@ export const buildElected = async (options: SimpleSchedulerOptions, context: Bui
   const own = await followAddress(endpoint, { of: `scheduler ${name}`, clock, log, resources })
   const candidate: Candidate = { id: newId(), address: endpoint.address, settings: comparable(options) }
   const scheduler = new ElectedScheduler({
-    ...{ name, results, clock, log, newId, candidate },
+    ...{ name, results, ledger, clock, log, newId, candidate },
     engine: await engineOf(options, context),
     leaseMs: (peers.lease_s ?? defaultLeaseS(options)) * 1000,
     whenEngineAway: peers.when_engine_away,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.js'
-import type { HealthProbe, HealthStatus } from '../../base/health.js'
-import { counted } from '../../base/quantities.js'
+import type { HealthProbe } from '../../base/health.js'
 import { StatusError } from '../../base/status-error.js'
+import type { Ledger } from '../../ledger/ledger.js'
 import type { Log } from '../../log/log.js'
 import { instanceOfOperation, operationName } from '../../reapi/operation-name.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
@@ -37,6 +37,7 @@ import { isKey, keyBy } from '../simple/links.js'
 import type { ElectionFacts, SchedulerActivity } from '../simple/meter.js'
 import { Candidacy } from './candidacy.js'
 import type { Candidate, Engine, Term } from './engine.js'
+import { electedHealth } from './health.js'
 import { Office } from './office.js'
 
 export interface ElectedSchedulerOptions {
@@ -57,6 +58,7 @@ export interface ElectedSchedulerOptions {
   /** The way to another server of the queue. */
   readonly remoteAt: (address: string) => RemoteExecution
   readonly results: ActionResults
+  readonly ledger: Ledger
   readonly clock: Clock
   readonly log: Log
   readonly newId: () => string
@@ -64,7 +66,6 @@ export interface ElectedSchedulerOptions {
 
 const STRUCT_NAME = 'SimpleScheduler'
 const NOTHING: SchedulerActivity = { executions: [], oldestQueuedMs: 0, workers: [], demand: [] }
-const UNLED_MS = 10_000
 
 /** Another server leads. */
 interface Followed {
@@ -107,6 +108,7 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
     this.#way = new Way({
       ...{
         backend: `the server that leads ${name}`,
+        ledger: options.ledger,
         clock,
         log,
         waitMs: options.waitMs,
@@ -118,7 +120,7 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
       nameOf: (instanceName, id) => this.nameOf(instanceName, id),
       onAway: () => this.#candidacy.hurry(),
       amongPeers: {
-        hello: () => ({ scheduler: name, serverId: candidate.id, highestEpoch: this.#candidacy.highestEpoch }),
+        hello: () => this.#hello(),
         accept: ({ epoch, leaderId }) => this.#accept(epoch, leaderId),
       },
     })
@@ -126,7 +128,11 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
       namespace: `/schedulers/${name}`,
       component: `scheduler/${name}`,
       structName: STRUCT_NAME,
-      check: (signal) => this.#health(signal),
+      check: (signal) => {
+        const { trouble } = this.#candidacy
+        const unledForMs = clock.now() - this.#unledMs
+        return electedHealth({ office: this.#office, followed: this.#followed, unledForMs, trouble }, signal)
+      },
     }
   }
 
@@ -241,8 +247,7 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
 
   connectWorker(offer: WorkerOffer, previous: WorkerPast, link: WorkerLink): WorkerSession {
     const { highestEpoch = 0, termKey } = previous
-    // Workers are not trusted to end an office by a number.
-    if (isKey(this.#termKeyOf(highestEpoch), termKey)) this.#candidacy.heard(highestEpoch)
+    this.#claimed(highestEpoch, termKey)
     if (this.#office === undefined) throw this.#noLeader()
     return this.#office.host.connectWorker(offer, previous, link)
   }
@@ -299,13 +304,14 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
   }
 
   #newOffice(term: Term, memberIds: readonly string[]): Office {
-    const { newHost, rebuildMs, clock, log, name } = this.#options
+    const { newHost, rebuildMs, ledger, clock, log, name } = this.#options
     log.info('this server leads the queue', { scheduler: name, term: term.epoch, servers: memberIds.length })
     this.#offices++
     const { secret } = this.#candidacy
     const host = newHost({ epoch: term.epoch, secret, mayAct: () => this.#candidacy.mayAct })
     const onTermSeen = (epoch: number): void => this.#candidacy.heard(epoch)
-    return new Office({ term, host, memberIds, rebuildMs, clock, log, onTermSeen })
+    const isKeyOf = (epoch: number, termKey: string): boolean => this.#isKeyOf(epoch, termKey)
+    return new Office({ term, host, memberIds, rebuildMs, ledger, clock, log, onTermSeen, isKeyOf })
   }
 
   #follow(term: Term): Followed {
@@ -348,13 +354,29 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
   }
 
   async #join(peer: Peer): Promise<void> {
-    this.#candidacy.heard(peer.hello.highestEpoch)
+    const { highestEpoch, termKey } = peer.hello
+    this.#claimed(highestEpoch, termKey)
     if (this.#office === undefined) throw this.#noLeader()
     await this.#office.join(peer)
   }
 
+  #hello() {
+    const { name, candidate } = this.#options
+    const { highestEpoch } = this.#candidacy
+    return { scheduler: name, serverId: candidate.id, highestEpoch, termKey: this.#termKeyOf(highestEpoch) }
+  }
+
+  /** Neither workers nor servers that only forward are trusted to end an office by a number. */
+  #claimed(epoch: number, termKey: string | undefined): void {
+    if (this.#isKeyOf(epoch, termKey)) this.#candidacy.heard(epoch)
+  }
+
+  #isKeyOf(epoch: number, termKey: string | undefined): boolean {
+    return isKey(this.#termKeyOf(epoch), termKey)
+  }
+
   #termKeyOf(epoch: number): string {
-    return keyBy(this.#candidacy.secret, `term ${epoch}`)
+    return keyBy(this.#candidacy.secret, 'term', String(epoch))
   }
 
   #leader(): Office | Followed {
@@ -367,24 +389,6 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
     const { name } = this.#options
     const why = this.#candidacy.trouble
     return new StatusError('UNAVAILABLE', `no server leads ${name} now${why === undefined ? '' : `: ${why}`}`)
-  }
-
-  async #health(signal: AbortSignal): Promise<HealthStatus> {
-    const { trouble } = this.#candidacy
-    if (this.#office !== undefined) {
-      const status = await this.#office.host.probe.check(signal)
-      const others = counted(Math.max(0, this.#office.frontCount - 1), 'other server')
-      const message = `leads term ${this.#office.epoch}, with ${others}; ${status.message}`
-      return trouble === undefined ? { ...status, message } : { state: 'Warning', message: `${message}; ${trouble}` }
-    }
-    if (this.#followed !== undefined) {
-      await this.#followed.queue.refresh()
-      const message = `the queue is at ${this.#followed.remote.backend}, term ${this.#followed.term.epoch}`
-      return trouble === undefined ? { state: 'Ok', message } : { state: 'Warning', message: `${message}; ${trouble}` }
-    }
-    const message = 'no server leads the queue'
-    if (this.#options.clock.now() - this.#unledMs < UNLED_MS) return { state: 'Initializing', message }
-    return { state: 'Failed', message, error: trouble ?? 'nobody was elected' }
   }
 }
 

@@ -3,6 +3,7 @@ import { whenAborted } from '../../base/cancellation.js'
 import type { Clock } from '../../base/clock.js'
 import { StatusError } from '../../base/status-error.js'
 import { guardedTimeout } from '../../base/timers.js'
+import type { Ledger } from '../../ledger/ledger.js'
 import type { Log } from '../../log/log.js'
 import { type Codec, codec } from '../../proto/codec.js'
 import type { FrontMessage } from '../../proto/generated/remexec.scheduler.v1.js'
@@ -20,10 +21,13 @@ export interface OfficeOptions {
   readonly memberIds: readonly string[]
   /** How long they may take. */
   readonly rebuildMs: number
+  readonly ledger: Ledger
   readonly clock: Clock
   readonly log: Log
   /** A server has heard of a higher term. */
   readonly onTermSeen: (epoch: number) => void
+  /** Whether the key of a term is right: a server that only forwards must not end an office. */
+  readonly isKeyOf: (epoch: number, termKey: string) => boolean
 }
 
 /** How long a server may take to say which term it has seen. */
@@ -66,9 +70,8 @@ export class Office {
   }
 
   async join(peer: Peer): Promise<void> {
-    const { term, clock, onTermSeen, log } = this.#options
+    const { term, ledger, clock, onTermSeen, isKeyOf, log } = this.#options
     const { hello, checkInstance, fail } = peer
-    onTermSeen(hello.highestEpoch)
     this.#checkOpen()
     const front = { ask: (): void => {}, onSeen: onTermSeen }
     const schedulerOf = (instanceName: string): Scheduler => {
@@ -81,10 +84,12 @@ export class Office {
     log.info('a server joined the queue', { server: hello.serverId, term: term.epoch })
     try {
       await serveFront(peer, {
-        ...{ schedulerOf, clock, signal: peer.signal, fail },
+        ...{ schedulerOf, ledger, clock, signal: peer.signal, fail },
         term: { epoch: term.epoch, leaderId: term.leader.id },
         onHoldingEnded: () => this.#told(hello.serverId),
-        onTermSeen: (epoch) => front.onSeen(epoch),
+        onTermSeen: ({ highestEpoch, termKey }) => {
+          front.onSeen(isKeyOf(highestEpoch, termKey) ? highestEpoch : 0)
+        },
         onAskable: (ask) => {
           front.ask = ask
         },

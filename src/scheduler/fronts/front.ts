@@ -1,7 +1,15 @@
 import type { Writable } from 'node:stream'
 import type { Clock } from '../../base/clock.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
-import type { FrontMessage, HandIn, SchedulingMessageInput } from '../../proto/generated/remexec.scheduler.v1.js'
+import type { Ledger } from '../../ledger/ledger.js'
+import { statusOf } from '../../proto/error-details.js'
+import type {
+  FrontMessage,
+  HandIn,
+  SchedulingMessageInput,
+  TermSeen,
+} from '../../proto/generated/remexec.scheduler.v1.js'
+import { instanceOfOperation } from '../../reapi/operation-name.js'
 import { Room } from '../../work/room.js'
 import { checkId, endOf, handedIn, newsOf } from '../handing-in.js'
 import type { Scheduler } from '../scheduler.js'
@@ -11,6 +19,8 @@ export interface FrontOptions {
   readonly schedulerOf: (instanceName: string) => Scheduler
   /** Whether the front says that it has an outcome. */
   readonly saysKept: boolean
+  /** Counts what is watched for the front, as `operations`. */
+  readonly ledger: Ledger
   readonly clock: Clock
   readonly responses: Writable
   /** Ends the stream of the front. */
@@ -18,11 +28,11 @@ export interface FrontOptions {
   /** The front has handed in all that it held when it joined. */
   readonly onHoldingEnded?: () => void
   /** What it answered when it was asked for the highest term it knows. */
-  readonly onTermSeen?: (epoch: number) => void
+  readonly onTermSeen?: (seen: TermSeen) => void
 }
 
-/** The bound of operations that a front may attend at a time: twice what a queue takes by default. */
-const MAX_ATTENDED = 200_000
+/** What a watched operation takes here, beside itself. */
+const WATCH_BYTES = 1024
 /** So many operations of a front may be looked up in the action cache at a time. Until then it is not read on. */
 const MAX_LOOKUPS = 256
 
@@ -51,7 +61,7 @@ export class Front {
     else if (leave !== null) this.#leave(leave.id)
     else if (kept !== null) this.#kept(kept.id)
     else if (holdingEnded !== null) onHoldingEnded?.()
-    else if (termSeen !== null) onTermSeen?.(termSeen.highestEpoch)
+    else if (termSeen !== null) onTermSeen?.(termSeen)
     else if (message === 'hello') throw new StatusError('INVALID_ARGUMENT', 'a second hello came on one stream')
     // Messages of a later version are skipped.
   }
@@ -77,9 +87,7 @@ export class Front {
       const error = StatusError.from(thrown)
       // What a server says that stops is for nobody: the front hands in again.
       if (isStatus(error, 'UNAVAILABLE')) throw error
-      const { instanceName, actionDigest } = request
-      const state = { name: '', instanceName, actionDigest, stage: 'COMPLETED', outcome: { error } } as const
-      await this.#send({ end: endOf(id, state, { error }) })
+      await this.#send({ end: { id, error: statusOf(error) } })
       return
     }
     this.#watch(id, name, scheduler, isAttended)
@@ -111,12 +119,17 @@ export class Front {
 
   #watch(id: string, name: string, scheduler: Scheduler, isAttended: boolean): void {
     if (this.#attended.has(id)) return
-    if (this.#attended.size >= MAX_ATTENDED) {
-      throw new StatusError('RESOURCE_EXHAUSTED', `a front attends ${MAX_ATTENDED} operations, that is the most`)
+    const { ledger } = this.#options
+    const { operations } = ledger.kinds
+    const reservation = operations.reserve(ledger.instance(instanceOfOperation(name)), WATCH_BYTES)
+    if (reservation === undefined) {
+      this.#refuse(id, operations.exhausted())
+      return
     }
     const watch = new AbortController()
     this.#attended.set(id, watch)
     const ended = (): void => {
+      reservation.release()
       if (this.#attended.get(id) === watch) this.#attended.delete(id)
     }
     this.#tell(id, name, scheduler, { watch, isAttended })
@@ -165,6 +178,12 @@ export class Front {
     const { responses } = this.#options
     if (this.#isClosed || responses.destroyed) return
     if (!responses.write(message)) await this.#room.free()
+  }
+
+  #refuse(id: string, error: StatusError): void {
+    this.#send({ end: { id, error: statusOf(error) } }).catch((failure: unknown) => {
+      this.#options.fail(StatusError.from(failure))
+    })
   }
 
   #failed(id: string, error: StatusError): void {

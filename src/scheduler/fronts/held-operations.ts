@@ -1,14 +1,18 @@
 import type { Clock } from '../../base/clock.js'
-import { StatusError } from '../../base/status-error.js'
-import { retryInfo } from '../../proto/error-details.js'
+import type { StatusError } from '../../base/status-error.js'
+import type { Ledger } from '../../ledger/ledger.js'
+import type { Reservation } from '../../ledger/reservation.js'
 import type { FrontMessageInput, SchedulingMessage } from '../../proto/generated/remexec.scheduler.v1.js'
 import { idOfOperation, instanceOfOperation, unknownOperation } from '../../reapi/operation-name.js'
 import { within } from '../../work/deadline.js'
 import { handInOf, stateOfEnd, stateOfNews } from '../handing-in.js'
+import { OPERATION_BYTES, operationBytes } from '../request-size.js'
 import type { ExecutionRequest, HandedOperation, OperationState } from '../scheduler.js'
 import { Watch } from '../watch.js'
 
 export interface HeldOptions {
+  /** Counts what the operations take, as `operations`. */
+  readonly ledger: Ledger
   readonly clock: Clock
   /** Sends to the scheduler. Resolves when there is room for more. */
   readonly send: (message: FrontMessageInput) => Promise<void>
@@ -22,6 +26,7 @@ interface Held {
   /** Undefined for an operation that another process handed in, and a client asks for. */
   readonly request: ExecutionRequest | undefined
   readonly watches: Set<Watch>
+  readonly reservation: Reservation
   /** The newest of it; undefined until the scheduler has told something. */
   state: OperationState | undefined
   /** Its name at the scheduler. */
@@ -38,10 +43,8 @@ interface Held {
 
 /** An operation without clients is held for so long: they may come back, also to another scheduler process. */
 const LEFT_FOR_MS = 60_000
-const MAX_HELD = 100_000
 /** How long the scheduler may take to tell of an operation that another server handed in. */
 const ASK_MS = 10_000
-const FULL_RETRY_MS = 1_000
 
 /**
  * The unfinished operations of this server's clients. The scheduler may restart: what it does not know any more is handed in
@@ -62,18 +65,14 @@ export class HeldOperations {
     this.#stopForgetting = clock.every(LEFT_FOR_MS / 4, () => {
       for (const held of this.#byId.values()) {
         if (held.watches.size > 0 || clock.now() - held.leftMs < LEFT_FOR_MS) continue
-        this.#byId.delete(held.id)
+        this.#forget(held)
         this.#leave(held)
       }
     })
   }
 
-  /** RESOURCE_EXHAUSTED if too many are unfinished. */
+  /** RESOURCE_EXHAUSTED if the unfinished ones of this instance, or of all, take too much memory. */
   begin({ id, past, wasLookedUp }: HandedOperation, request: ExecutionRequest): string {
-    if (this.#byId.size >= MAX_HELD) {
-      const message = `${MAX_HELD} operations of this server are unfinished, that is the most`
-      throw new StatusError('RESOURCE_EXHAUSTED', message, { details: [retryInfo(FULL_RETRY_MS)] })
-    }
     const { instanceName, actionDigest } = request
     const name = this.#options.nameOf(instanceName, id)
     if (this.#byId.has(id)) return name
@@ -144,8 +143,10 @@ export class HeldOperations {
 
   /** Ends all operations with this error, as their clients see it. */
   fail(error: StatusError): void {
-    for (const held of this.#byId.values()) for (const watch of held.watches) watch.fail(error)
-    this.#byId.clear()
+    for (const held of this.#byId.values()) {
+      this.#forget(held)
+      for (const watch of held.watches) watch.fail(error)
+    }
   }
 
   /** Ends one operation here; false if it is not held. */
@@ -175,8 +176,18 @@ export class HeldOperations {
   }
 
   #add(parts: Pick<Held, 'id' | 'name' | 'instanceName' | 'request' | 'state' | 'wasLookedUp'>): Held {
-    const leftMs = this.#options.clock.now()
-    const held: Held = { ...parts, watches: new Set(), remoteName: undefined, leftMs, session: 0, isAttended: false }
+    const { ledger, clock } = this.#options
+    const { request, instanceName } = parts
+    const sizeBytes = request === undefined ? OPERATION_BYTES : operationBytes(request)
+    const reservation = ledger.kinds.operations.reserveOrThrow(ledger.instance(instanceName), sizeBytes)
+    const unattended = {
+      watches: new Set<Watch>(),
+      remoteName: undefined,
+      leftMs: clock.now(),
+      session: 0,
+      isAttended: false,
+    }
+    const held: Held = { ...parts, ...unattended, reservation }
     this.#byId.set(held.id, held)
     // Its client is about to wait for it.
     if (held.request !== undefined) void this.#tell(held, this.#session, true)
@@ -200,7 +211,7 @@ export class HeldOperations {
     held.leftMs = this.#options.clock.now()
     if (this.#byId.get(held.id) !== held) return
     this.#leave(held)
-    if (held.request === undefined) this.#byId.delete(held.id)
+    if (held.request === undefined) this.#forget(held)
   }
 
   async #handInAll(session: number): Promise<void> {
@@ -230,8 +241,12 @@ export class HeldOperations {
     for (const watch of held.watches) watch.publish(state)
   }
 
+  #forget(held: Held): void {
+    if (this.#byId.delete(held.id)) held.reservation.release()
+  }
+
   #end(held: Held, state: OperationState): void {
-    this.#byId.delete(held.id)
+    this.#forget(held)
     this.#publish(held, state)
     this.#onEnded()
   }
@@ -242,7 +257,7 @@ export class HeldOperations {
       void this.#tell(held, this.#session)
       return
     }
-    this.#byId.delete(held.id)
+    this.#forget(held)
     for (const watch of held.watches) watch.fail(unknownOperation(held.name))
   }
 }

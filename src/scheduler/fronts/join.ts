@@ -2,7 +2,8 @@ import type { Writable } from 'node:stream'
 import { whenAborted } from '../../base/cancellation.js'
 import type { Clock } from '../../base/clock.js'
 import { StatusError } from '../../base/status-error.js'
-import type { FrontHello, FrontMessage } from '../../proto/generated/remexec.scheduler.v1.js'
+import type { Ledger } from '../../ledger/ledger.js'
+import type { FrontHello, FrontMessage, TermSeen } from '../../proto/generated/remexec.scheduler.v1.js'
 import type { Scheduler } from '../scheduler.js'
 import { Front } from './front.js'
 
@@ -19,6 +20,7 @@ export interface JoinStream {
 
 export interface JoinParts {
   readonly schedulerOf: (instanceName: string) => Scheduler
+  readonly ledger: Ledger
   readonly clock: Clock
   readonly signal: AbortSignal
   /** Ends the stream of the front. */
@@ -26,7 +28,7 @@ export interface JoinParts {
   /** That of the leader, where several servers have one queue. */
   readonly term?: { readonly epoch: number; readonly leaderId: string } | undefined
   readonly onHoldingEnded?: () => void
-  readonly onTermSeen?: (epoch: number) => void
+  readonly onTermSeen?: (seen: TermSeen) => void
   /** Gives a function that asks the front for the highest term it knows. */
   readonly onAskable?: (ask: () => void) => void
 }

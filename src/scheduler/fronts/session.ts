@@ -39,7 +39,7 @@ export interface SessionOptions {
 }
 
 export interface AmongPeers {
-  hello(): Pick<FrontHelloInput, 'scheduler' | 'serverId' | 'highestEpoch'>
+  hello(): Pick<FrontHelloInput, 'scheduler' | 'serverId' | 'highestEpoch' | 'termKey'>
   /** Throws if that server does not lead any more. */
   accept(welcome: FrontWelcome): void
 }
@@ -147,8 +147,8 @@ export class SchedulerSession {
   }
 
   #tellTerm(): void {
-    const highestEpoch = this.#options.amongPeers?.hello().highestEpoch
-    inBackground(this.send({ termSeen: { highestEpoch } }), this.#options.log, 'an answer to the leader')
+    const { highestEpoch, termKey } = this.#options.amongPeers?.hello() ?? {}
+    inBackground(this.send({ termSeen: { highestEpoch, termKey } }), this.#options.log, 'an answer to the leader')
   }
 
   #joined(intervalMs: number): void {

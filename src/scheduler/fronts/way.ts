@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.js'
 import { StatusError } from '../../base/status-error.js'
 import { guardedTimeout } from '../../base/timers.js'
+import type { Ledger } from '../../ledger/ledger.js'
 import type { Log } from '../../log/log.js'
 import { HeldOperations } from './held-operations.js'
 import { type AmongPeers, type Apart, SchedulerSession, type SchedulingStream } from './session.js'
@@ -10,6 +11,7 @@ export interface WayOptions {
   readonly open: (signal: AbortSignal) => Promise<SchedulingStream>
   readonly failureOf: (thrown: unknown) => StatusError
   readonly nameOf: (instanceName: string, id: string) => string
+  readonly ledger: Ledger
   readonly clock: Clock
   readonly log: Log
   /** How long operations wait for a scheduler that cannot be reached. */
@@ -36,8 +38,8 @@ export class Way {
 
   constructor(options: WayOptions) {
     this.#options = options
-    const { clock, nameOf } = options
-    this.operations = new HeldOperations({ clock, nameOf, send: (message) => this.#session.send(message) })
+    const { ledger, clock, nameOf } = options
+    this.operations = new HeldOperations({ ledger, clock, nameOf, send: (message) => this.#session.send(message) })
     this.#session = new SchedulerSession({
       ...options,
       onJoined: () => this.#joined(),

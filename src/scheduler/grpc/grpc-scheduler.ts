@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.js'
 import type { HealthProbe } from '../../base/health.js'
 import { counted, countText } from '../../base/quantities.js'
 import { StatusError } from '../../base/status-error.js'
+import type { Ledger } from '../../ledger/ledger.js'
 import type { Log } from '../../log/log.js'
 import { REQUEST_METADATA } from '../../proto/request-metadata.js'
 import { idOfOperation, instanceOfOperation, operationName, unknownOperation } from '../../reapi/operation-name.js'
@@ -29,6 +30,7 @@ export interface GrpcSchedulerOptions {
   readonly name: string
   readonly remote: RemoteExecution
   readonly results: ActionResults
+  readonly ledger: Ledger
   readonly clock: Clock
   readonly newId: () => string
   readonly log: Log
@@ -69,7 +71,8 @@ export class GrpcScheduler implements Scheduler {
       failureOf: (thrown: unknown) => remote.failureOf(thrown),
     }
     this.#way = new Way({
-      ...{ backend: remote.backend, clock, log: options.log, waitMs: options.waitMs, waitKey: 'scheduler_wait_s' },
+      ...{ backend: remote.backend, ledger: options.ledger, clock, log: options.log, waitMs: options.waitMs },
+      waitKey: 'scheduler_wait_s',
       shownAs: `the scheduler at ${remote.backend}`,
       open: (signal) => remote.join(signal),
       failureOf: (thrown) => remote.failureOf(thrown),

@@ -1,4 +1,5 @@
 import type { GrpcSchedulerOptions } from '../../config/config.js'
+import { Ledger } from '../../ledger/ledger.js'
 import { shownWay } from '../../outgoing/grpc-proxy.js'
 import { Channel } from '../../store/kinds/grpc/channels.js'
 import { isLostCall } from '../../store/kinds/grpc/failure.js'
@@ -24,7 +25,7 @@ export const grpc: SchedulerKind<GrpcSchedulerOptions> = {
     },
     context,
   ) => {
-    const { name, results, clock, log, resources, newId } = context
+    const { name, results, clock, log, resources, newId, ledger = new Ledger() } = context
     const address = await followAddress(endpoint, { of: `scheduler ${name}`, clock, log, resources })
     const backend = shownWay(address.current.target)
     const channels = Array.from({ length: count }, () => new Channel(address.current, endpoint))
@@ -34,7 +35,10 @@ export const grpc: SchedulerKind<GrpcSchedulerOptions> = {
     const failureOf = (thrown: unknown) => executionFailure(backend, thrown)
     const requests = new Requests({ backend, retry, maxConcurrent, timeoutMs: CALL_MS, failureOf, isLost: isLostCall })
     const remote = new RemoteExecution({ backend, channels, requests, headers, failureOf })
-    const scheduler = new GrpcScheduler({ ...{ name, remote, results, clock, log, newId }, waitMs: waitS * 1000 })
+    const scheduler = new GrpcScheduler({
+      ...{ name, remote, results, ledger, clock, log, newId },
+      waitMs: waitS * 1000,
+    })
     context.watch(scheduler.probe)
     return scheduler
   },

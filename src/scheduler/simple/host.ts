@@ -10,6 +10,7 @@ import type { PlatformProperty } from '../../reapi/platform.js'
 import type { Tracer } from '../../rpc/trace.js'
 import { within } from '../../work/deadline.js'
 import { inBackground } from '../../work/in-background.js'
+import { operationBytes } from '../request-size.js'
 import type {
   ActionResults,
   BroughtAttempt,
@@ -167,7 +168,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     const { instanceName, actionDigest, refusal, doNotCache, skipCacheLookup } = request
     const name = this.nameOf(instanceName, handed?.id ?? this.#options.newId())
     if (handed !== undefined && this.#machine.has(name)) return name
-    this.#apply(this.#machine.open(this.#nowMs, name, instanceName, actionDigest))
+    this.#apply(this.#machine.open(this.#nowMs, name, instanceName, actionDigest, operationBytes(request)))
     if (refusal !== undefined) this.#complete(name, { error: refusal })
     // A worker that has the attempt may come at any moment.
     else if (doNotCache || skipCacheLookup || handed?.wasLookedUp === true || handed?.past?.running !== undefined)

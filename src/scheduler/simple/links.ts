@@ -77,7 +77,7 @@ export class WorkerLinks {
   #isItself({ workerId, workerKey }: WorkerPast): boolean {
     if (workerId === '') return false
     const { secret, isKnown } = this.#options
-    const key = secret === undefined ? isKnown(workerId) && this.#keys.get(workerId) : keyBy(secret, workerId)
+    const key = secret === undefined ? isKnown(workerId) && this.#keys.get(workerId) : keyBy(secret, 'worker', workerId)
     if (typeof key !== 'string' || isKey(key, workerKey)) return true
     this.#options.log.warn('a worker used the id of another worker without its key, and gets a new id', {
       worker: workerId,
@@ -87,7 +87,7 @@ export class WorkerLinks {
 
   #keyOf(workerId: string): string {
     const { secret } = this.#options
-    if (secret !== undefined) return keyBy(secret, workerId)
+    if (secret !== undefined) return keyBy(secret, 'worker', workerId)
     for (const known of this.#keys.keys()) if (!this.#options.isKnown(known)) this.#keys.delete(known)
     const key = this.#keys.get(workerId) ?? this.#options.newId()
     this.#keys.set(workerId, key)
@@ -95,9 +95,9 @@ export class WorkerLinks {
   }
 }
 
-/** A key that whoever has the secret can make again. */
-export const keyBy = (secret: string, workerId: string): string =>
-  createHmac('sha256', secret).update(workerId).digest('base64url')
+/** A key that whoever has the secret can make again. A key of one kind is never one of another. */
+export const keyBy = (secret: string, kind: 'worker' | 'term', name: string): string =>
+  createHmac('sha256', secret).update(`${kind} ${name}`).digest('base64url')
 
 export const isKey = (key: string, given: string | undefined): boolean => {
   const [one, other] = [Buffer.from(key), Buffer.from(given ?? '')]

@@ -12,6 +12,7 @@ import type {
   Outcome,
   WorkerOffer,
 } from '../request.js'
+import { OPERATION_BYTES } from '../request-size.js'
 import { type RunFacts, UNCONFINED } from '../scheduler.js'
 import type { ActiveExecutions, SchedulerActivity, SchedulerMeter } from './meter.js'
 import { progressOf } from './queue/why.js'
@@ -125,9 +126,15 @@ export class SimpleScheduler {
     }
   }
 
-  /** Opens a client's operation in CACHE_CHECK. `name` ends in a slash and a unique id. */
-  open(nowMs: number, name: string, instanceName: string, actionDigest: Digest): Command[] {
-    return this.#event(nowMs, () => this.#operations.open(name, instanceName, actionDigest))
+  /** Opens a client's operation in CACHE_CHECK. `name` ends in a slash and a unique id. RESOURCE_EXHAUSTED if they take too much. */
+  open(
+    nowMs: number,
+    name: string,
+    instanceName: string,
+    actionDigest: Digest,
+    sizeBytes = OPERATION_BYTES,
+  ): Command[] {
+    return this.#event(nowMs, () => this.#operations.open(name, instanceName, actionDigest, sizeBytes))
   }
 
   /** Completes an operation that was not queued. */

@@ -1,4 +1,5 @@
 import type { BroughtAttempt, ExecutionRequest, RunningAttempt } from '../request.js'
+import { operationBytes } from '../request-size.js'
 import type { Runs } from './runs.js'
 import type { Context } from './state/context.js'
 import type { Operations } from './state/operations.js'
@@ -46,7 +47,7 @@ export class TakeOver {
     const requirement = requirementIfAny(request.properties, settings.supportedPlatformProperties)
     if (requirement === undefined || !dispatch.isCapable(worker, requirement)) return false
     if (isKnown) return this.#goesOn(worker, attemptId, request, operations.unfinished(name)?.execution)
-    operations.open(name, request.instanceName, request.actionDigest)
+    operations.open(name, request.instanceName, request.actionDigest, operationBytes(request))
     const operation = operations.unfinished(name)
     if (operation === undefined) return false
     const { execution } = runs.ofScope(operation, { request, requirement })

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../../base/clock.js'
 import { StatusError } from '../../base/status-error.js'
+import type { Ledger } from '../../ledger/ledger.js'
 import type { FrontMessage } from '../../proto/generated/remexec.scheduler.v1.js'
 import type { RpcCall, Service } from '../../rpc/rpc.js'
 import { checkHello, serveFront } from '../../scheduler/fronts/join.js'
@@ -11,11 +12,12 @@ import { type Instances, instanceOf } from '../instance.js'
 
 export interface SchedulingOptions {
   readonly instances: Instances<Pick<ExecutionInstance, 'scheduler'>>
+  readonly ledger: Ledger
   readonly clock: Clock
 }
 
 /** The endpoint for servers that forward actions to this one, one stream each. An invalid message ends the stream. */
-export const schedulingService = ({ instances, clock }: SchedulingOptions): Service => ({
+export const schedulingService = ({ instances, ledger, clock }: SchedulingOptions): Service => ({
   name: 'remexec.scheduler.v1.Scheduling',
   bidirectional: {
     Join: async (requests: Readable, responses: Writable, call: RpcCall): Promise<void> => {
@@ -37,7 +39,7 @@ export const schedulingService = ({ instances, clock }: SchedulingOptions): Serv
       const { signal } = call
       const fail = (error: StatusError): void => void requests.destroy(error)
       const stream = { messages, responses, hello }
-      if (hello.scheduler === '') await serveFront(stream, { schedulerOf, clock, signal, fail })
+      if (hello.scheduler === '') await serveFront(stream, { schedulerOf, ledger, clock, signal, fail })
       else await doorOf(instances, hello.scheduler).join({ ...stream, signal, fail, checkInstance })
     },
   },

@@ -22,9 +22,13 @@ export class Operations {
     this.#onUnattended = onUnattended
   }
 
-  open(name: string, instanceName: string, actionDigest: Digest): void {
+  /** RESOURCE_EXHAUSTED if the unfinished ones take too much memory. `sizeBytes`: what this one takes. */
+  open(name: string, instanceName: string, actionDigest: Digest, sizeBytes: number): void {
     if (this.#byName.has(name)) throw new Error(`operation ${name} exists already`)
+    const { ledger } = this.#context
+    const reservation = ledger.kinds.operations.reserveOrThrow(ledger.instance(instanceName), sizeBytes)
     const operation = new Operation(name, ++this.#opened, instanceName, actionDigest)
+    operation.reservation = reservation
     this.#byName.set(name, operation)
     this.#awaitClient(operation)
     this.#publish(operation)
@@ -86,6 +90,9 @@ export class Operations {
     meter.completed(result, operation.actionDigest, operation.instanceName)
     operation.outcome = outcome
     operation.execution = undefined
+    operation.request = undefined
+    operation.reservation?.release()
+    operation.reservation = undefined
     operation.stage = 'COMPLETED'
     this.#publish(operation)
     if (operation.isHidden) {

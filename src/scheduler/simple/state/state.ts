@@ -1,4 +1,5 @@
 import type { StatusError } from '../../../base/status-error.js'
+import type { Reservation } from '../../../ledger/reservation.js'
 import type { ExecuteResponse } from '../../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { TraceContext } from '../../../rpc/trace.js'
@@ -66,6 +67,8 @@ export class Operation {
   execution: Execution | undefined
   /** As queued: it may have joined the run of another scope. */
   request: ExecutionRequest | undefined
+  /** What it takes in the ledger until it is finished. */
+  reservation: Reservation | undefined
   /** Trace of the run that this operation joined. */
   joined: TraceContext | undefined
   /** Open watches of this operation. */

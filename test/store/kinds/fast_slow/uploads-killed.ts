@@ -1,5 +1,6 @@
 // biome-ignore lint/plugin: a slow store is what the writer writes to
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { StatusError } from '../../../../src/base/status-error.js'
 import type { Digest } from '../../../../src/reapi/digest.js'
 import type { Call } from '../../../../src/rpc/call.js'
@@ -64,4 +65,4 @@ const main = async ([folder = '', from = '0', staysAway = '']: readonly string[]
   }
 }
 
-if (process.argv[1]?.endsWith('uploads-killed.ts')) await main(process.argv.slice(2))
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv.slice(2))
