@@ -340,8 +340,8 @@ export interface WorkerSession {
   report(attemptId: string, response: ExecuteResponse, run?: RunFacts): void
   workerError(attemptId: string, error: StatusError): void
   refuse(attemptId: string, error: StatusError): void
-  /** The worker had no free slot in time and did not start the attempt. */
-  giveBack(attemptId: string): void
+  /** The worker had no free slot in time and did not start the attempt; or it `stops`, and has ended the attempt for that. */
+  giveBack(attemptId: string, stops?: boolean): void
   /** The answer to `WorkerLink.readPrinted`; undefined if the attempt does not run there. */
   printed(id: number, printed: PrintedOutput | undefined): void
   /** The worker can run nothing for this reason; '' when it can again. */

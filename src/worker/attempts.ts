@@ -76,6 +76,7 @@ export class Attempts {
   #sending: NodeJS.Timeout | undefined
   #isDraining = false
   #isClosed = false
+  #isEnding = false
   /** Why the worker can run nothing now; empty while it is fine. */
   sick = ''
   #waiting: { readonly isIdle: () => boolean; readonly resolve: () => void }[] = []
@@ -144,7 +145,9 @@ export class Attempts {
     })
   }
 
+  /** The worker stops: what cannot end any more is given back. */
   killAll(): void {
+    this.#isEnding = true
     for (const attemptId of this.#held.keys()) this.kill(attemptId)
   }
 
@@ -193,7 +196,7 @@ export class Attempts {
     this.#running -= 1
     clearTimeout(held.timer)
     this.#releaseSlot(held)
-    held.outcome = outcome
+    held.outcome = this.#isEnding && outcome.workerError !== undefined ? { givenBack: { stops: true } } : outcome
     this.#report(attemptId, held)
     this.#announceIdle()
   }

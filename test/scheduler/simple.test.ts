@@ -799,6 +799,32 @@ t.test('fallback_match_interval_s: finds an execution that an event left waiting
   }
 })
 
+t.test('a worker that is stopped costs its actions no try, unless that happens again and again', async (t) => {
+  const bench = new Bench({ maxJobRetries: 0 })
+  const stop = (id: string, how: 'gives back' | 'is gone'): void => {
+    bench.do(bench.machine.goingAway(bench.nowMs, id))
+    const attempt = bench.of('start').at(-1)?.start.attemptId ?? ''
+    if (how === 'gives back') bench.do(bench.machine.giveBack(bench.nowMs, id, attempt, true))
+    bench.do(bench.machine.workerDisconnected(bench.nowMs, id))
+    bench.pass(10_000)
+  }
+  bench.worker('w1')
+  const name = bench.enqueue()
+  stop('w1', 'gives back')
+  t.equal(bench.state(name)?.stage, 'QUEUED')
+  bench.worker('w2')
+  stop('w2', 'is gone')
+  t.equal(bench.state(name)?.stage, 'QUEUED', 'killed before its time was over')
+  for (let each = 3; each <= 10; each++) {
+    bench.worker(`w${each}`)
+    stop(`w${each}`, each % 2 === 0 ? 'is gone' : 'gives back')
+  }
+  t.equal(bench.state(name)?.stage, 'QUEUED', 'ten times')
+  bench.worker('last')
+  stop('last', 'gives back')
+  t.match(bench.failure(name), { code: Code.UNAVAILABLE, message: /worker last was stopped while it ran this/ })
+})
+
 t.test('rejections are not counted as failures, but are limited in time', async (t) => {
   const bench = new Bench({ noWorkerTimeoutMs: 5_000, maxJobRetries: 0 })
   const full = new StatusError('RESOURCE_EXHAUSTED', 'full')

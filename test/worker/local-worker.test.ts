@@ -166,6 +166,17 @@ t.test('a closing worker refuses attempts also after another welcome', async (t)
   await closed
 })
 
+t.test('a worker that stops gives back what does not end in time, and keeps what does', async (t) => {
+  const { scheduler, start, worker } = await setUp(t)
+  await scheduler.next('hello')
+  const endless = await start(sh('while :; do sleep 0.05; done'))
+  await scheduler.next('progress')
+  const closed = worker.close(400)
+  await scheduler.next('goingAway')
+  t.match(await scheduler.next('result'), { attemptId: endless, givenBack: { stops: true } })
+  await closed
+})
+
 t.test('an attempt that uploads its outputs frees its slot', async (t) => {
   const said: string[] = []
   const attempts = new Attempts({
@@ -272,8 +283,8 @@ t.test('closing waits for running attempts, and kills those that take too long',
   await hasty.start(sh('sleep 1000'))
   await hasty.scheduler.next('progress')
   const over = hasty.worker.close(50)
-  const { workerError } = await hasty.scheduler.next('result')
-  t.equal(workerError?.code, 10)
+  const { givenBack } = await hasty.scheduler.next('result')
+  t.equal(givenBack?.stops, true)
   await over
   t.same(readdirSync(join(hasty.directory, 'work')), [])
 })

@@ -229,9 +229,11 @@ export interface ResultInput {
 }
 
 export interface GivenBack {
+  stops: boolean
 }
 
 export interface GivenBackInput {
+  stops?: boolean | undefined
 }
 
 export interface ResultAck {

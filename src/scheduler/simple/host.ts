@@ -289,7 +289,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
       report: (attemptId, response, run) => say((nowMs) => machine.report(nowMs, workerId, attemptId, response, run)),
       workerError: (attemptId, error) => say((nowMs) => machine.workerError(nowMs, workerId, attemptId, error)),
       refuse: (attemptId, error) => say((nowMs) => machine.refuse(nowMs, workerId, attemptId, error)),
-      giveBack: (attemptId) => say((nowMs) => machine.giveBack(nowMs, workerId, attemptId)),
+      giveBack: (attemptId, stops) => say((nowMs) => machine.giveBack(nowMs, workerId, attemptId, stops)),
       printed: (id, printed) => this.#printed.answered(link, id, printed),
       health: (sick) => say((nowMs) => machine.health(nowMs, workerId, sick)),
       goingAway: () => say((nowMs) => machine.goingAway(nowMs, workerId)),

@@ -248,9 +248,14 @@ export class SimpleScheduler {
     return this.#event(nowMs, () => this.#workers.refused(workerId, attemptId, error))
   }
 
-  /** The attempt found no free slot at the worker in time: another worker gets it, or it returns to the queue. */
-  giveBack(nowMs: number, workerId: string, attemptId: string): Command[] {
-    return this.#event(nowMs, () => this.#workers.gaveBack(workerId, attemptId))
+  /**
+   * The attempt found no free slot at the worker in time, or the worker `stops`: another worker gets it, or it returns to the queue.
+   */
+  giveBack(nowMs: number, workerId: string, attemptId: string, stops = false): Command[] {
+    return this.#event(nowMs, () => {
+      if (stops) this.#workers.preempted(workerId, attemptId)
+      else this.#workers.gaveBack(workerId, attemptId)
+    })
   }
 
   /** The worker can run nothing for this reason; '' when it can again. */

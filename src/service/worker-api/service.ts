@@ -126,7 +126,7 @@ const receiveResult = (
 ): void => {
   if (workerError !== null) session.workerError(attemptId, errorOf(workerError))
   else if (refused !== null) session.refuse(attemptId, errorOf(refused))
-  else if (givenBack !== null) session.giveBack(attemptId)
+  else if (givenBack !== null) session.giveBack(attemptId, givenBack.stops)
   else if (executeResponse === null) session.workerError(attemptId, broken('a result without an outcome'))
   else if (executeResponse.result === null && (executeResponse.status?.code ?? 0) === 0) {
     session.workerError(attemptId, broken('status OK without a result'))

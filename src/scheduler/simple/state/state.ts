@@ -120,6 +120,8 @@ export class Execution {
   attempt: Attempt | undefined
   attempts = 0
   failures = 0
+  /** Attempts whose worker was stopped meanwhile. */
+  preemptions = 0
   readonly failedOn = new Set<string>()
   /** An earlier scheduler had it: workers need time to come here too. */
   readonly isTakenOver: boolean
@@ -211,6 +213,8 @@ export class Worker {
   isQuick = false
   #state: WorkerState = 'connected'
   isPaused = false
+  /** It said that it stops: what it does not finish is no failure. */
+  isGoing = false
   /** Drained by an operator, until the operator ends it. */
   isKeptFree = false
   /** Signature of the requirement that the worker is held for. */

@@ -15,6 +15,9 @@ export interface Progressed {
   onFailed(execution: Execution, error: StatusError): void
 }
 
+/** Workers are stopped one after the other where nodes are replaced; an action that stops its worker must come to an end. */
+const MAX_PREEMPTIONS = 10
+
 /** The workers' half: assigns executions to workers, and handles failed attempts. */
 export class Dispatch {
   readonly queue: Queue
@@ -123,6 +126,17 @@ export class Dispatch {
     if (execution.failures > settings.maxJobRetries) {
       const tries = `${execution.failures} of ${settings.maxJobRetries + 1} tries failed, the last one`
       this.#progressed.onFailed(execution, error.withPrefix(tries))
+      return
+    }
+    this.#context.meter.retried()
+    this.#context.log('info', `${execution.id} is queued again: ${error.message}`)
+    this.submit(execution)
+  }
+
+  /** The worker was taken away: that is no try of the action, unless it happens so often that the action may be why. */
+  preempted(execution: Execution, worker: Worker, error: StatusError): void {
+    if (++execution.preemptions > MAX_PREEMPTIONS) {
+      this.failed(execution, worker, error)
       return
     }
     this.#context.meter.retried()

@@ -10,6 +10,7 @@ import type { Dispatch } from './dispatch.js'
 import { newWorker, reserve, waitingThere } from './pool.js'
 import { Remembered } from './remembered.js'
 import { resultFault } from './result-fault.js'
+import { Standings } from './standings.js'
 
 /** Values of Progress.Stage in the worker protocol. */
 const RUNNING = 2
@@ -27,6 +28,7 @@ export class Workers {
   readonly #context: Context
   readonly #dispatch: Dispatch
   readonly #remembered = new Remembered()
+  readonly #standings: Standings
   #isDraining = false
 
   readonly #adoptForeign: (worker: Worker, brought: BroughtAttempt) => boolean
@@ -35,6 +37,7 @@ export class Workers {
   constructor(context: Context, dispatch: Dispatch, adopt: (worker: Worker, brought: BroughtAttempt) => boolean) {
     this.#context = context
     this.#dispatch = dispatch
+    this.#standings = new Standings(context, dispatch)
     this.#adoptForeign = adopt
   }
 
@@ -85,7 +88,7 @@ export class Workers {
     if (this.#isDraining) this.#context.emit({ kind: 'drain', workerId })
     else this.#dispatch.place(worker)
     if (before !== undefined) this.#retire(before)
-    this.#awaitTrial(worker)
+    this.#standings.awaitTrial(worker)
     for (const attemptId of new Set(attemptIds)) this.#adopt(worker, before, attemptId, brought?.get(attemptId))
     if (before !== undefined) {
       worker.lastUsed = before.lastUsed
@@ -158,6 +161,7 @@ export class Workers {
     if (worker === undefined) return
     this.heard(workerId)
     worker.isKeptFree = false
+    worker.isGoing = true
     worker.enter('leave')
     this.#dispatch.dismiss(worker)
   }
@@ -203,7 +207,7 @@ export class Workers {
         return
       }
       this.#context.meter.reported(response)
-      if (response.result !== null) this.#proved(worker)
+      if (response.result !== null) this.#standings.proved(worker)
       if (execution === undefined) return
       execution.reported = { workerId, attemptId }
       this.#context.acknowledgements.keep(execution.reported)
@@ -219,7 +223,7 @@ export class Workers {
       this.#acknowledge(workerId, attemptId)
       if (execution === undefined) return
       const failure = workerFailure(workerId, error)
-      this.#failedThere(worker, execution.id, failure)
+      this.#standings.failed(worker, execution.id, failure)
       this.#dispatch.failed(execution, worker, failure)
       this.#leaveToOthers(worker, execution)
     })
@@ -229,50 +233,7 @@ export class Workers {
   health(workerId: string, sick: string): void {
     this.heard(workerId)
     const worker = this.#byId.get(workerId)
-    if (worker === undefined || worker.standing.sick === sick) return
-    const { standing } = worker
-    const { meter } = this.#context
-    if (sick !== '') {
-      if (standing.sick === '') meter.worker('sick')
-      this.#context.log('warn', `worker ${workerId} takes no actions, it is sick: ${sick}`)
-    } else this.#context.log('info', `worker ${workerId} is well again`)
-    standing.sick = sick
-    this.#dispatch.place(worker)
-    this.#dispatch.feed(worker)
-  }
-
-  /** An action ran there. */
-  #proved(worker: Worker): void {
-    if (!worker.standing.proved()) return
-    this.#context.deadlines.clear(worker.standing.backoff)
-    this.#context.log('info', `worker ${worker.id} takes actions again: one ran there`)
-    this.#dispatch.place(worker)
-  }
-
-  /** An attempt failed there that was not the action's fault. */
-  #failedThere(worker: Worker, executionId: string, error: StatusError): void {
-    const { standing } = worker
-    const isFirst = standing.aside === ''
-    const backoffMs = standing.failed(executionId, error, this.#context.settings)
-    if (backoffMs === undefined) return
-    if (isFirst) this.#context.meter.worker('set_aside')
-    const text = `worker ${worker.id} is ${standing.aside}; it is tried again with one action in ${backoffMs / 1000} s`
-    this.#context.log(isFirst ? 'warn' : 'info', text)
-    standing.untilMs = this.#context.nowMs + backoffMs
-    this.#dispatch.place(worker)
-    this.#awaitTrial(worker)
-  }
-
-  /** After its time aside, the worker may show with one action whether it works again. */
-  #awaitTrial(worker: Worker): void {
-    const { standing } = worker
-    if (standing.aside === '' || standing.isOnTrial) return
-    standing.backoff.onDue = () => {
-      standing.isOnTrial = true
-      this.#dispatch.place(worker)
-      this.#dispatch.feed(worker)
-    }
-    this.#context.deadlines.set(standing.backoff, standing.untilMs)
+    if (worker !== undefined) this.#standings.told(worker, sick)
   }
 
   refused(workerId: string, attemptId: string, error: StatusError): void {
@@ -302,6 +263,14 @@ export class Workers {
     this.#end(workerId, attemptId, ({ execution }) => {
       this.#acknowledge(workerId, attemptId)
       if (execution !== undefined) this.#dispatch.submit(execution)
+    })
+  }
+
+  /** The worker stops, and has ended the attempt for that. */
+  preempted(workerId: string, attemptId: string): void {
+    this.#end(workerId, attemptId, ({ execution, worker }) => {
+      this.#acknowledge(workerId, attemptId)
+      if (execution !== undefined) this.#dispatch.preempted(execution, worker, stopped(worker))
     })
   }
 
@@ -358,6 +327,7 @@ export class Workers {
       const { execution, isExpected } = attempt
       this.#dispatch.close(attempt)
       if (execution !== undefined && isExpected) this.#dispatch.submit(execution)
+      else if (execution !== undefined && worker.isGoing) this.#dispatch.preempted(execution, worker, stopped(worker))
       else if (execution !== undefined) this.#dispatch.failed(execution, worker, error)
     }
   }
@@ -414,3 +384,6 @@ export class Workers {
     this.#context.deadlines.set(worker.liveness, worker.heardMs + workerTimeoutMs)
   }
 }
+
+const stopped = ({ id }: Worker): StatusError =>
+  new StatusError('UNAVAILABLE', `worker ${id} was stopped while it ran this`)
