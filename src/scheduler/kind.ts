@@ -6,6 +6,7 @@ import type { Log } from '../log/log.js'
 import type { SecretLearner } from '../log/secrets.js'
 import type { Tracer } from '../rpc/trace.js'
 import type { Resources } from '../work/resources.js'
+import type { Spread } from './elected/spread.js'
 import type { ActionResults, Scheduler } from './scheduler.js'
 import type { ElectionFacts, SchedulerActivity, SchedulerMeter } from './simple/meter.js'
 
@@ -46,6 +47,8 @@ export interface SchedulerParts {
 export interface BuildContext extends SchedulerParts {
   /** The name of the outermost scheduler in the configuration. */
   readonly name: string
+  /** One for all schedulers of the process. */
+  readonly spread: Spread
   /** Builds a wrapped scheduler. */
   child(config: SchedulerConfig): Promise<Scheduler>
 }

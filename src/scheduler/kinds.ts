@@ -1,6 +1,7 @@
 import { startFailure } from '../base/errno.js'
 import type { SchedulerConfig, SchedulerOptions } from '../config/config.js'
 import { innermost } from '../config/innermost.js'
+import { Spread } from './elected/spread.js'
 import type { BuildContext, SchedulerKind, SchedulerParts } from './kind.js'
 import type { Scheduler } from './scheduler.js'
 
@@ -26,8 +27,9 @@ export const buildSchedulers = async (
   parts: SchedulerParts,
 ): Promise<ReadonlyMap<string, Scheduler>> => {
   const schedulers = new Map<string, Scheduler>()
+  const spread = new Spread()
   for (const [name, config] of configs) {
-    const context: BuildContext = { ...parts, name, child: (inner) => build(inner, context) }
+    const context: BuildContext = { ...parts, name, spread, child: (inner) => build(inner, context) }
     const scheduler = await build(config, context).catch((error: unknown) => {
       throw startFailure(`scheduler ${name}`, error)
     })

@@ -38,6 +38,7 @@ export const buildElected = async (options: SimpleSchedulerOptions, context: Bui
     engine: await engineOf(options, context),
     leaseMs: (peers.lease_s ?? defaultLeaseS(options)) * 1000,
     whenEngineAway: peers.when_engine_away,
+    spread: context.spread,
     waitMs: peers.leader_wait_s * 1000,
     rebuildMs: REBUILD_MS,
     keepAliveIntervalMs: Math.max(1, Math.floor(settings.workerTimeoutMs / 3)),

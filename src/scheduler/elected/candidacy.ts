@@ -3,6 +3,7 @@ import { isStatus, StatusError } from '../../base/status-error.js'
 import { guardedTimeout } from '../../base/timers.js'
 import type { Log } from '../../log/log.js'
 import type { Candidate, Decision, Engine, Term } from './engine.js'
+import { type Seat, Spread } from './spread.js'
 
 export interface CandidacyOptions {
   readonly engine: Engine
@@ -11,6 +12,8 @@ export interface CandidacyOptions {
   /** What a leader does that cannot reach the engine when its lease ends. */
   readonly whenEngineAway: 'continue' | 'stop'
   readonly log: Log
+  /** Of all schedulers of this process. */
+  readonly spread?: Spread
   /** Another term, or none is known. `memberIds`: who was there when this server was elected. */
   readonly onTerm: (term: Term | undefined, memberIds: readonly string[]) => void
   /**
@@ -41,11 +44,17 @@ const MAX_EPOCH = 2 ** 48
 export class Candidacy {
   readonly #options: CandidacyOptions
   readonly #nowMs: () => number
+  readonly #spread: Spread
+  readonly #seat: Seat
   #secret = randomBytes(32).toString('base64url')
   #term: Term | undefined
   #highestEpoch = 0
   #leaseUntilMs = Number.NEGATIVE_INFINITY
   #answeredMs: number
+  /** Servers that were there in the last round, this one among them. */
+  #servers = 1
+  /** Since when the engine says that nobody leads. */
+  #unledSinceMs: number | undefined
   /** Why the engine does not answer. */
   #trouble: StatusError | undefined
   /** Fields in which this server differs from the leader. */
@@ -60,6 +69,8 @@ export class Candidacy {
     this.#options = options
     this.#nowMs = options.nowMs ?? (() => performance.now())
     this.#answeredMs = this.#nowMs()
+    this.#spread = options.spread ?? new Spread()
+    this.#seat = this.#spread.join()
   }
 
   start(): void {
@@ -131,6 +142,7 @@ export class Candidacy {
 
   close(): void {
     this.#isClosed = true
+    this.#seat.leave()
     clearTimeout(this.#timer)
   }
 
@@ -158,7 +170,7 @@ export class Candidacy {
     const askedMs = this.#nowMs()
     let decision: Decision
     try {
-      const campaign = { candidate, leaseMs, secret: this.#secret, mayLead: !this.#isLeaving }
+      const campaign = { candidate, leaseMs, secret: this.#secret, mayLead: this.#mayLead }
       const limit = AbortSignal.timeout(Math.ceil(leaseMs / ROUNDS))
       decision = await engine.campaign({ ...campaign, highestEpoch: this.#highestEpoch }, limit)
     } catch (error) {
@@ -169,12 +181,31 @@ export class Candidacy {
     this.#trouble = undefined
     this.#answeredMs = askedMs
     this.#secret = decision.secret
-    this.#decided(decision, askedMs)
+    await this.#decided(decision, askedMs)
   }
 
-  #decided({ term, memberIds }: Decision, askedMs: number): void {
+  /** Others take what nobody leads if this server has its share, unless none of them does within a lease. */
+  get #mayLead(): boolean {
+    if (this.#isLeaving) return false
+    if (this.isLeader || !this.#spread.hasShare(this.#servers)) return true
+    return this.#unledSinceMs !== undefined && this.#nowMs() - this.#unledSinceMs >= this.#options.leaseMs
+  }
+
+  /** To a server that leads less. Its clients notice what they notice of a leader that is stopped. */
+  async #handOver(): Promise<void> {
+    const { engine, candidate, log } = this.#options
+    log.info('this server leads more than its share, and hands this queue over', { servers: this.#servers })
+    this.#become(undefined)
+    await engine.resign(candidate.id, AbortSignal.timeout(RESIGN_MS)).catch((error: unknown) => {
+      log.warn('the lease ends by itself, because the engine did not take it back', { error })
+    })
+  }
+
+  async #decided({ term, memberIds }: Decision, askedMs: number): Promise<void> {
     const { candidate, leaseMs } = this.#options
     if (this.#isClosed) return
+    this.#servers = memberIds.length
+    this.#unledSinceMs = term === undefined ? (this.#unledSinceMs ?? askedMs) : undefined
     // An engine that forgot its counter, or a leader that has not heard yet that it leads no more.
     if (term !== undefined && term.epoch < this.#highestEpoch) {
       this.#become(undefined)
@@ -183,12 +214,16 @@ export class Candidacy {
     this.#differs = term === undefined ? [] : differences(term.leader.settings, candidate.settings)
     if (term?.leader.id === candidate.id) this.#leaseUntilMs = askedMs + leaseMs
     this.#become(this.#differs.length > 0 ? undefined : term, memberIds)
+    if (!this.isLeader || this.#isLeaving) return
+    const times = { nowMs: this.#nowMs(), leaseMs }
+    if (this.#spread.handsOver(this.#servers, times)) await this.#handOver()
   }
 
   #become(term: Term | undefined, memberIds: readonly string[] = []): void {
     const before = this.#term
     if (before?.epoch === term?.epoch && before?.leader.id === term?.leader.id) return
     this.#term = term
+    this.#seat.leads = this.isLeader
     this.#highestEpoch = Math.max(this.#highestEpoch, term?.epoch ?? 0)
     if (term === undefined) this.#leaseUntilMs = Number.NEGATIVE_INFINITY
     this.#options.onTerm(term, memberIds)

@@ -39,6 +39,7 @@ import { Candidacy } from './candidacy.js'
 import type { Candidate, Engine, Term } from './engine.js'
 import { electedHealth } from './health.js'
 import { Office } from './office.js'
+import type { Spread } from './spread.js'
 
 export interface ElectedSchedulerOptions {
   /** The scheduler's name in the configuration. */
@@ -47,6 +48,7 @@ export interface ElectedSchedulerOptions {
   readonly candidate: Candidate
   readonly leaseMs: number
   readonly whenEngineAway: 'continue' | 'stop'
+  readonly spread: Spread
   /** How long operations and their clients wait for a leader. */
   readonly waitMs: number
   /** How long a new leader waits for the servers that were there. */
@@ -101,7 +103,7 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
     this.#unledMs = clock.now()
     this.#answered = new Answered(clock)
     this.#candidacy = new Candidacy({
-      ...{ engine, candidate, leaseMs, whenEngineAway, log },
+      ...{ engine, candidate, leaseMs, whenEngineAway, log, spread: options.spread },
       onTerm: (term, memberIds) => this.#changed(term, memberIds),
       askFronts: async () => this.#office?.askFronts() ?? 0,
     })

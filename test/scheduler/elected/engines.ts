@@ -48,14 +48,19 @@ export const campaign = (id: string, { highestEpoch = 0, leaseMs = LONG_MS, mayL
 })
 
 /** The engine at a Redis server or cluster. */
-export const redisEngine = async (t: Test, port: number, mode: 'standard' | 'cluster' = 'standard') => {
+export const redisEngine = async (
+  t: Test,
+  port: number,
+  mode: 'standard' | 'cluster' = 'standard',
+  schedulerName = 'MAIN',
+) => {
   const target = parseAddresses(mode, [`redis://127.0.0.1:${port}`])
   const bounds = { poolSize: 1, connectTimeoutMs: 60_000, commandTimeoutMs: 60_000, log: silentLog }
   const connections = await RedisConnections.open({ target, ...bounds })
   t.teardown(() => connections.close())
   await connections.ready(60_000)
   const failureOf = (thrown: unknown) => redisFailure('Redis', thrown)
-  return new RedisEngine({ connections, name: 'Redis', keyPrefix: 'p:', schedulerName: 'MAIN', failureOf })
+  return new RedisEngine({ connections, name: 'Redis', keyPrefix: 'p:', schedulerName, failureOf })
 }
 
 const redis = (mode: 'standard' | 'cluster'): EngineKind => ({

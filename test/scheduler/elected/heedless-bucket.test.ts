@@ -5,6 +5,7 @@ import { ManualClock } from '../../../src/base/clock.js'
 import { StatusError } from '../../../src/base/status-error.js'
 import { silentLog } from '../../../src/log/log.js'
 import { engineOf } from '../../../src/scheduler/elected/engines.js'
+import { Spread } from '../../../src/scheduler/elected/spread.js'
 import { Resources } from '../../../src/work/resources.js'
 import { DEFAULTS } from '../../store/kinds/experimental_cloud_object_store/open.js'
 import { freePorts } from '../../store/remote/backend.js'
@@ -33,7 +34,16 @@ const open = async (t: Test, port: number) => {
   const results = { find: async () => undefined, keep: async (_: unknown, response: never) => response }
   const options = { experimental_backend: { object: { object_store: 'LOCKS' } } }
   return engineOf(options as Parameters<typeof engineOf>[0], {
-    ...{ name: 'MAIN', clock, log: silentLog, resources, results, newId: () => 'a', watch: () => {} },
+    ...{
+      name: 'MAIN',
+      clock,
+      log: silentLog,
+      resources,
+      results,
+      newId: () => 'a',
+      spread: new Spread(),
+      watch: () => {},
+    },
     child: () => Promise.reject(new Error('there is none behind')),
     storeConfig: () => ({
       kind: 'experimental_cloud_object_store',

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
 import { Code } from '../../../src/base/status-error.js'
 import { silentLog } from '../../../src/log/log.js'
+import { Spread } from '../../../src/scheduler/elected/spread.js'
 import { grpc } from '../../../src/scheduler/kind/grpc.js'
 import type { SimpleSettings } from '../../../src/scheduler/simple/settings.js'
 import { Resources } from '../../../src/work/resources.js'
@@ -37,6 +38,7 @@ const serveBehindProxy = async (t: Test, { waitS = 600, settings = {} as Partial
       ...{ name: 'FRONT', clock: new ManualClock(), log: silentLog, resources: new Resources(silentLog) },
       newId: () => `front-${++ids}`,
       results: { find: async () => undefined, keep: async (_, response) => response },
+      spread: new Spread(),
       watch: () => {},
       child: () => Promise.reject(new Error('there is none behind')),
     },

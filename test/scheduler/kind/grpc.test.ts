@@ -9,6 +9,7 @@ import type { GrpcSchedulerOptions } from '../../../src/config/config.js'
 import { silentLog } from '../../../src/log/log.js'
 import { codec } from '../../../src/proto/codec.js'
 import { REQUEST_METADATA } from '../../../src/proto/request-metadata.js'
+import { Spread } from '../../../src/scheduler/elected/spread.js'
 import { grpc } from '../../../src/scheduler/kind/grpc.js'
 import type { BuildContext } from '../../../src/scheduler/kind.js'
 import type { Scheduler } from '../../../src/scheduler/scheduler.js'
@@ -38,6 +39,7 @@ const contextOf = (): BuildContext => ({
     resources: new Resources(silentLog),
   },
   results: { find: async () => undefined, keep: async (_, response) => response },
+  spread: new Spread(),
   watch: () => {},
   child: () => Promise.reject(new Error('there is none behind')),
 })

@@ -8,6 +8,7 @@ import { silentLog } from '../../../src/log/log.js'
 import { codec } from '../../../src/proto/codec.js'
 import { REQUEST_METADATA } from '../../../src/proto/request-metadata.js'
 import { internalCall } from '../../../src/rpc/call.js'
+import { Spread } from '../../../src/scheduler/elected/spread.js'
 import { ForwardingScheduler } from '../../../src/scheduler/forwarding.js'
 import { cacheLookup } from '../../../src/scheduler/kind/cache-lookup.js'
 import { historicalResource } from '../../../src/scheduler/kind/historical-resource.js'
@@ -26,6 +27,7 @@ const inner = { kind: 'simple', options: {} } as unknown as SchedulerConfig
 const contextOf = (next: Scheduler, clock = new ManualClock()): BuildContext => ({
   ...{ name: 'main', clock, log: silentLog, newId: () => 'id', resources: new Resources(silentLog) },
   results: { find: async () => undefined, keep: async (_, response) => response },
+  spread: new Spread(),
   watch: () => {},
   child: async () => next,
 })
