@@ -19,6 +19,7 @@ import { probeCases } from './cases/probes.js'
 import { readCases } from './cases/read.js'
 import { securedCases } from './cases/secured.js'
 import { sessionCases } from './cases/session.js'
+import { shippedCases } from './cases/shipped.js'
 import { startUpCases } from './cases/start-up.js'
 import { storeKindCases } from './cases/store-kinds.js'
 import { streamCases } from './cases/streams.js'
@@ -40,6 +41,7 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...httpCacheCases(),
   ...securedCases(),
   ...threadCases(),
+  ...shippedCases(),
   ...sessionCases(clients),
   ...observedCases(),
   ...probeCases(),

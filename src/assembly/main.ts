@@ -57,7 +57,7 @@ import { linkOfActions, ofPeople, openSite, pagesOf, WORKERS_ADDRESS } from './p
 import { processFacts } from './process-facts.js'
 import { needRestart } from './reload.js'
 import { parentsIn, ScopesOfStores, scopesIn } from './result-caches.js'
-import { type ServedServer, serviceThreadsOf, Threaded } from './service-threads.js'
+import { plannedThreads, type ServedServer, Threaded } from './service-threads.js'
 import { type Parts, resultsOf, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
 import { LentStoresByKey, leavesResultsTo, startWorker, type WorkerContext } from './workers.js'
 
@@ -130,7 +130,7 @@ const start = async (
 ): Promise<Started> => {
   const { clock, otlp, logOutput, secrets = unhiddenSecrets } = environment
   const isStopping = (): boolean => drainTime.hasBegun
-  const threadCount = serviceThreadsOf(config.global.threads)
+  const { count: threadCount, calls } = await plannedThreads(config, otlp?.traces !== undefined, environment.log)
   const ledger = environment.ledger ?? new Ledger({}, threadCount === 0 ? undefined : {})
   const observed = { config, resources, clock, ledger, log: environment.log, logOutput, otlp, isStopping }
   const observation = await Observation.start(observed)
@@ -157,7 +157,7 @@ const start = async (
     if (site !== undefined) sites.set(server.name, site)
     const listenerParts = {
       gate,
-      threads: threaded?.threads,
+      threads: calls.servers.includes(server) ? threaded?.threads : undefined,
       allConnections,
       admin,
       resources,
@@ -256,7 +256,7 @@ const start = async (
     listener.setServing(health.awaited.length === 0)
     sites.get(server.name)?.serve(pages)
   }
-  await threaded?.serve(config, served, { isTraced: observation.tracer !== undefined, security })
+  await threaded?.serve(calls, config, served, security)
   resources.add('servers', async () => {
     await Promise.all([...listeners.values()].map((listener) => listener.close(drainTime.leftMs)))
   })

@@ -1,7 +1,8 @@
 import type { MessagePort } from 'node:worker_threads'
 import { programFile } from '../base/package-root.js'
+import { ownedServers } from '../config/carried.js'
 import type { Config } from '../config/config.js'
-import type { LogLevel } from '../log/log.js'
+import type { Log, LogLevel } from '../log/log.js'
 import type { LoggedLine } from '../log/sendable.js'
 import type { Service } from '../rpc/rpc.js'
 import type { Security } from '../security/security.js'
@@ -33,8 +34,25 @@ const LEVEL_MS = 1000
 
 export const levelIn = (levels: Int32Array): LogLevel => LEVELS[Atomics.load(levels, 0)] ?? 'debug'
 
-/** How many service threads a process has beside its main one, from `global.threads`. */
-export const serviceThreadsOf = (threads: number): number => (threads === 1 ? 0 : threads)
+export interface PlannedThreads {
+  /** How many service threads the process has beside its main one. */
+  readonly count: number
+  readonly calls: ThreadCalls
+}
+
+/** None if they would serve nothing. Logs which servers stay with the main thread, unless the configuration was told so. */
+export const plannedThreads = async (config: Config, isTraced: boolean, log: Log): Promise<PlannedThreads> => {
+  const { threads } = config.global
+  if (threads === 1) return { count: 0, calls: { stores: new Map(), servers: [] } }
+  const uses = await threadUsesOf(config.stores)
+  const calls = threadCallsOf(config, uses, { isTraced })
+  const traced = { why: 'traces are exported, and only the main thread has spans' }
+  const owned = isTraced ? config.servers.map(({ name }) => ({ server: name, ...traced })) : ownedServers(config, uses)
+  const isTold = !isTraced && config.warnings.some(({ path }) => path === 'global.threads')
+  for (const { server, why } of isTold ? [] : owned)
+    log.warn('global.threads: the main thread keeps the connections of this server', { server, why })
+  return { count: calls.servers.length === 0 ? 0 : threads, calls }
+}
 
 /** A server of the configuration, as it is served by the owner. */
 export interface ServedServer {
@@ -102,14 +120,13 @@ export class Threaded {
     return new Threaded(threads, count, stores, { hearing, serving })
   }
 
-  /** Resolves once all threads run and serve the servers that allow it. Until then their calls are carried. */
+  /** Resolves once all threads run and serve these calls. Until then calls are carried. */
   async serve(
+    calls: ThreadCalls,
     config: Config,
     served: ReadonlyMap<string, ServedServer>,
-    { isTraced, security }: { readonly isTraced: boolean; readonly security: Security | undefined },
+    security: Security | undefined,
   ): Promise<void> {
-    const calls = threadCallsOf(config, await threadUsesOf(config.stores), { isTraced })
-    if (calls.servers.length === 0) return this.threads.started(Promise.resolve())
     if (security !== undefined) {
       security.onRenewed = () => this.#tellAll({ kind: 'gate', gate: security.threadShare })
       security.onVerified = (by, verified) => this.#tellAll({ kind: 'verified', by, verified })

@@ -1,5 +1,5 @@
 import type { Code, ErrorDetail } from '../base/status-error.js'
-import { whyCarried } from '../config/carried.js'
+import { whyOwned } from '../config/carried.js'
 import type { Config, GlobalOptions, ServerConfig } from '../config/config.js'
 import type { MetricChanges } from '../metrics/relayed.js'
 import { Digest, type DigestMessage } from '../reapi/digest.js'
@@ -12,7 +12,7 @@ import type { GivenPart } from '../service/bytestream/kept-parts.js'
 import type { FinishedFile } from '../store/contract/store.js'
 import type { ThreadUse } from '../store/contract/thread-use.js'
 
-/** What service threads serve themselves: blobs and results of these servers, in these stores. */
+/** What service threads serve themselves: blobs and results of these servers, whose connections they have, in these stores. */
 export interface ThreadCalls {
   /** The paths of the nodes of each named store, from the outermost to the file store that is used. */
   readonly stores: ReadonlyMap<string, readonly string[]>
@@ -26,7 +26,7 @@ export const threadCallsOf = (
 ): ThreadCalls => {
   const stores = new Map([...uses].flatMap(([name, use]) => (use.isOneEach ? [[name, use.nodes] as const] : [])))
   // Spans are made by the owner only.
-  const isServed = (server: ServerConfig): boolean => !isTraced && whyCarried(server, config, uses) === undefined
+  const isServed = (server: ServerConfig): boolean => !isTraced && whyOwned(server, config, uses) === undefined
   return { stores, servers: config.servers.filter(isServed) }
 }
 

@@ -1,5 +1,8 @@
+import { ownedServers } from '../config/carried.js'
 import type { Config } from '../config/config.js'
 import { explain } from '../config/explain.js'
+import type { Checked } from '../config/load.js'
+import type { Problem } from '../config/problem.js'
 import { resultStoresOf } from '../config/result-stores.js'
 import { validateCommand } from '../config/validate-command.js'
 import { promisesOf } from '../store/promises-of.js'
@@ -28,6 +31,22 @@ export const validate: Command = {
         await promisesOf(config.stores, resultStoresOf(config.servers)),
         await threadUsesOf(config.stores),
       )
-    return validateCommand(paths, { format, explain: explains ? describe : undefined }, print)
+    return validateCommand(paths, { format, explain: explains ? describe : undefined, judge: idleThreads }, print)
   },
+}
+
+/** Servers that threads do not serve, by what their stores are; `warnings` has those that no store changes. */
+const idleThreads = async ({ config, warnings, warningAt }: Checked): Promise<readonly Problem[]> => {
+  if (config === undefined || warningAt === undefined || config.global.threads === 1) return []
+  if (warnings.some(({ path }) => path === 'global.threads')) return []
+  return ownedServers(config, await threadUsesOf(config.stores)).map(({ server, why }) =>
+    warningAt(
+      ['global', 'threads'],
+      `the main thread keeps the connections of server ${JSON.stringify(server)}: ${why}`,
+      {
+        found: String(config.global.threads),
+        expected: 'one thread, or stores and services that threads serve (docs/threads.md has the list)',
+      },
+    ),
+  )
 }

@@ -4,11 +4,15 @@ import type { Config, ServerConfig } from './config.js'
 /** How service threads use a named store; see `ThreadUse` of src/store/contract. */
 export type Use = { readonly isOneEach: true } | { readonly isOneEach: false; readonly because: string }
 
+/** Why a server without blobs and results has no use for threads. */
+const NO_CALLS = 'it has no such calls'
+
 /**
- * Why the calls for blobs and results of a server are carried to the main thread; undefined if service threads serve them.
- * What is named here has state in one place. `uses` by the name of a store.
+ * Why the connections of a server stay with the main thread; undefined if service threads have them, and serve its calls for
+ * blobs and results. To carry each call between threads costs several times the call. What is named here has state in one
+ * place. `uses` by the name of a store.
  */
-export const whyCarried = (
+export const whyOwned = (
   { services: { cas, ac, bytestream } }: ServerConfig,
   { global, instances, servers }: Pick<Config, 'global' | 'instances' | 'servers'>,
   uses: ReadonlyMap<string, Use>,
@@ -25,10 +29,20 @@ export const whyCarried = (
     ...[...cas.values(), ...bytestream.values()].map(({ cas_store }) => cas_store),
     ...[...ac.values()].map(({ ac_store }) => ac_store),
   ]
-  if (stores.length === 0) return 'it has no such calls'
+  if (stores.length === 0) return NO_CALLS
   for (const name of stores) {
     const use = uses.get(name)
     if (use?.isOneEach !== true) return `store ${name}: ${use?.because ?? 'it does not exist'}`
   }
   return undefined
 }
+
+/** The servers with calls for blobs or results that threads would not serve, with the reasons. */
+export const ownedServers = (
+  config: Pick<Config, 'global' | 'instances' | 'servers'>,
+  uses: ReadonlyMap<string, Use>,
+): readonly { readonly server: string; readonly why: string }[] =>
+  config.servers.flatMap((server) => {
+    const why = whyOwned(server, config, uses)
+    return why === undefined || why === NO_CALLS ? [] : [{ server: server.name, why }]
+  })

@@ -1,5 +1,5 @@
 import { columns } from '../base/columns.js'
-import { type Use, whyCarried } from './carried.js'
+import { type Use, whyOwned } from './carried.js'
 import type { AttachedWorker, Config, ServerConfig } from './config.js'
 import { storePath } from './store-path.js'
 import { addressText } from './value/address.js'
@@ -55,7 +55,7 @@ const accessOf = (config: Config): readonly string[] => {
 }
 
 const threadsOf = (config: Config, uses: ReadonlyMap<string, Use>): string[] => [
-  `${config.global.threads} service threads: which stores are one for all of them, and where calls for blobs and results are served`,
+  `${config.global.threads} service threads: which stores are one for all of them, and which thread has the connections of a server`,
   ...table([
     ...[...uses].map(
       ([name, use]): Row => [
@@ -64,8 +64,8 @@ const threadsOf = (config: Config, uses: ReadonlyMap<string, Use>): string[] => 
       ],
     ),
     ...config.servers.map((server): Row => {
-      const why = whyCarried(server, config, uses)
-      const where = why === undefined ? 'in the threads, unless traces are exported' : `in the main thread: ${why}`
+      const why = whyOwned(server, config, uses)
+      const where = why === undefined ? 'the threads, unless traces are exported' : `the main thread: ${why}`
       return [`server ${JSON.stringify(server.name)}`, where]
     }),
     ...(config.security?.request_limits.length ? [LIMITED] : []),

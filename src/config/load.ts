@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { errnoOf, inWords } from '../base/errno.js'
 import type { Config } from './config.js'
-import { Findings } from './findings.js'
+import { type FindingDetails, Findings } from './findings.js'
 import { deepFreeze } from './freeze.js'
 import { type CompletedDocument, complete, type NormalisedDocument } from './implicit/services.js'
 import { keepChunks } from './kept-chunks.js'
@@ -12,6 +12,7 @@ import { lintReferences } from './lint/names.js'
 import { ConfigError, type Problem } from './problem.js'
 import { Document, DocumentSyntaxError } from './read/document.js'
 import { type Environment, expandEnvironment } from './read/environment.js'
+import type { Path } from './read/path.js'
 import { Normaliser } from './schema/normalise.js'
 import { validate } from './schema/validate.js'
 import { holdsSecrets, masked, secretsOf } from './secrets.js'
@@ -31,6 +32,8 @@ export interface Checked {
   /** The text without secrets; absent if the file cannot be shown. */
   readonly text?: string
   readonly config?: Config
+  /** A warning about something at this path of the file. */
+  readonly warningAt?: (path: Path, message: string, details: FindingDetails) => Problem
 }
 
 /** Reads and checks a file. If it is unusable, rejects with a ConfigError that lists every problem. */
@@ -114,7 +117,14 @@ export const parseConfig = (
   const warnings = all.filter(({ severity }) => severity === 'warning')
   const problems = all.filter(({ severity }) => severity === 'error')
   if (config === undefined || problems.length > 0) return { problems, warnings, text: shown }
-  return { problems, warnings, text: shown, config: deepFreeze({ ...config, warnings }) }
+  const warningAt = (...about: Parameters<Findings['warning']>): Problem => {
+    const more = new Findings(file, document)
+    more.warning(...about)
+    const [warning] = more.all()
+    if (warning === undefined) throw new Error('a finding was not kept')
+    return warning
+  }
+  return { problems, warnings, text: shown, config: deepFreeze({ ...config, warnings }), warningAt }
 }
 
 const checkDocument = (

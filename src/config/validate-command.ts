@@ -1,11 +1,12 @@
 import { printable } from '../log/log.js'
 import type { Config } from './config.js'
 import { formatProblems, type ProblemFormat } from './format.js'
-import { checkConfig, type LoadOptions } from './load.js'
+import { type Checked, checkConfig, type LoadOptions } from './load.js'
+import type { Problem } from './problem.js'
 
 /**
  * `remexec validate`: checks each file and writes the findings. Exit status: 0 if every file is usable, 1 if
- * one is not, 2 without files. `explain` describes each usable file. The JSON form is one array
+ * one is not, 2 without files. `explain` describes each usable file, `judge` warns of what only its stores can say. The JSON form is one array
  * for all files, empty without findings.
  */
 export const validateCommand = async (
@@ -13,15 +14,22 @@ export const validateCommand = async (
   {
     format,
     explain,
+    judge = async () => [],
   }: {
     readonly format: ProblemFormat
     readonly explain?: ((config: Config) => Promise<readonly string[]>) | undefined
+    readonly judge?: (checked: Checked) => Promise<readonly Problem[]>
   },
   write: (text: string) => void,
   options: LoadOptions = {},
 ): Promise<0 | 1 | 2> => {
   if (paths.length === 0) return 2
-  const checked = await Promise.all(paths.map((path) => checkConfig(path, options)))
+  const checked = await Promise.all(
+    paths.map(async (path) => {
+      const found = await checkConfig(path, options)
+      return { ...found, warnings: [...found.warnings, ...(await judge(found))] }
+    }),
+  )
   const isWrong = checked.some(({ config }) => config === undefined)
   if (format === 'json') {
     write(

@@ -317,7 +317,7 @@ t.test('threads that would carry every call to the main thread are a warning wit
     warningsOf('threads: 4, metrics_instance_names: true').filter(({ path }) => path === 'global.threads'),
     [
       {
-        message: /every call would be carried to the main thread: `metrics_instance_names` counts each instance/,
+        message: /all calls are served by the main thread: `metrics_instance_names` counts each instance/,
         expected: /^threads: 1, or/,
       },
     ],

@@ -1,5 +1,5 @@
 import { CATCH_ALL, entryFor } from '../../base/catch-all.js'
-import { whyCarried } from '../carried.js'
+import { whyOwned } from '../carried.js'
 import type { ServerConfig } from '../config.js'
 import { defaultNumber, defaultsOf, schemaFile } from '../schema/schema.js'
 import { withNested } from '../store-path.js'
@@ -53,18 +53,22 @@ export const lintServers = (context: LintContext): void => {
   })
 }
 
-/** Whatever the stores are, some options have their state in one place, so that threads would carry each call there. */
+/** Whatever the stores are, some options have their state in one place, so that threads would have no connection. `validate` and the start look at the stores too. */
 const lintIdleThreads = ({ config, findings, isWhole }: LintContext): void => {
   const { threads } = config.global
   if (threads === 1 || !isWhole || config.servers.length === 0) return
   const uses = new Map([...config.stores.keys()].map((name) => [name, { isOneEach: true } as const]))
-  const reasons = config.servers.map((server) => whyCarried(server, config, uses))
+  const reasons = config.servers.map((server) => whyOwned(server, config, uses))
   if (reasons.some((reason) => reason === undefined)) return
   const because = [...new Set(reasons)].join('; ')
-  findings.warning(['global', 'threads'], `every call would be carried to the main thread: ${because}`, {
-    found: `${threads} threads, which would serve no call themselves`,
-    expected: 'threads: 1, or a configuration without this (docs/threads.md lists what threads serve)',
-  })
+  findings.warning(
+    ['global', 'threads'],
+    `the threads would have no connection, because all calls are served by the main thread: ${because}`,
+    {
+      found: `${threads} threads, none of which is started`,
+      expected: 'threads: 1, or a configuration without this (docs/threads.md lists what threads serve)',
+    },
+  )
 }
 
 /** Service threads have connections of our own transport. */
