@@ -11,6 +11,7 @@ import type { Start } from '../proto/generated/remexec.worker.v1.js'
 import { serviceDefinition } from '../proto/service-definition.js'
 import type { TlsFiles } from '../tls/endpoint.js'
 import { Backoff } from '../work/backoff.js'
+import { HeardTerm } from './heard-term.js'
 
 export type ToScheduler = Input<'remexec.worker.v1.WorkerMessage'>
 export type FromScheduler = Output<'remexec.worker.v1.SchedulerMessage'>
@@ -94,9 +95,7 @@ export class Connection {
   readonly #options: ConnectionOptions
   #workerId = ''
   #workerKey = ''
-  /** The highest term of a leader that it has heard of, where several servers have one queue. */
-  #highestEpoch = 0
-  #termKey = ''
+  readonly #heard = new HeardTerm()
   #stream: Stream | undefined
   #isWelcome = false
   readonly #backoff: Backoff
@@ -169,8 +168,8 @@ export class Connection {
           protocolVersion: PROTOCOL_VERSION,
           workerId: this.#workerId,
           workerKey: this.#workerKey,
-          highestEpoch: this.#highestEpoch,
-          termKey: this.#termKey,
+          highestEpoch: this.#heard.epoch,
+          termKey: this.#heard.termKey,
           attemptIds: attempts.map(({ attemptId }) => attemptId),
           attempts,
         },
@@ -229,15 +228,14 @@ export class Connection {
     else this.#options.onMessage(message)
   }
 
-  #welcome({ workerId, workerKey, keepAliveIntervalMs: wantedMs, epoch, termKey }: Welcome): void {
-    const { timeoutMs, log, address, onWelcome } = this.#options
-    if (epoch !== 0 && epoch < this.#highestEpoch) {
-      log.warn('a leader of an earlier term has no say any more', { address, term: epoch, highest: this.#highestEpoch })
+  #welcome(welcome: Welcome): void {
+    const { workerId, workerKey, keepAliveIntervalMs: wantedMs, epoch } = welcome
+    const { timeoutMs, log, address, onWelcome, clock } = this.#options
+    if (!this.#heard.accept(welcome, clock.now())) {
+      log.warn('a leader of an earlier term has no say any more', { address, term: epoch, highest: this.#heard.epoch })
       this.#stream?.cancel()
       return
     }
-    this.#highestEpoch = epoch
-    this.#termKey = termKey
     log.info('connected to the scheduler', { address, worker: workerId })
     this.#workerId = workerId
     this.#workerKey = workerKey

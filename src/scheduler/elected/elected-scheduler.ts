@@ -64,6 +64,8 @@ export interface ElectedSchedulerOptions {
   readonly clock: Clock
   readonly log: Log
   readonly newId: () => string
+  /** Milliseconds of a clock that nobody sets. */
+  readonly nowMs?: () => number
 }
 
 const STRUCT_NAME = 'SimpleScheduler'
@@ -104,18 +106,13 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
     this.#answered = new Answered(clock)
     this.#candidacy = new Candidacy({
       ...{ engine, candidate, leaseMs, whenEngineAway, log, spread: options.spread },
+      ...(options.nowMs && { nowMs: options.nowMs }),
       onTerm: (term, memberIds) => this.#changed(term, memberIds),
       askFronts: async () => this.#office?.askFronts() ?? 0,
     })
     this.#way = new Way({
-      ...{
-        backend: `the server that leads ${name}`,
-        ledger: options.ledger,
-        clock,
-        log,
-        waitMs: options.waitMs,
-        waitKey: 'peers.leader_wait_s',
-      },
+      ...{ backend: `the server that leads ${name}`, clock, log, ledger: options.ledger },
+      ...{ waitMs: options.waitMs, waitKey: 'peers.leader_wait_s' },
       shownAs: `a server that leads ${name}`,
       open: (signal) => this.#open(signal),
       failureOf: (thrown) => this.#followed?.remote.failureOf(thrown) ?? StatusError.from(thrown),
@@ -263,9 +260,8 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
   /** With other servers there, the queue goes to one of them; else its actions may end here. */
   drain(): void {
     this.#isDraining = true
-    if (this.#office === undefined || this.#office.frontCount > 1) {
-      inBackground(this.#candidacy.leave(), this.#options.log, 'leaving the servers of a queue')
-    } else this.#office.host.drain()
+    if (this.#office === undefined || this.#office.frontCount > 1) this.#leave()
+    else this.#office.host.drain()
   }
 
   /** Until the clients of this server have what they wait for. */
@@ -303,6 +299,10 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
     } else if (term.leader.id === candidate.id) this.#office = this.#newOffice(term, memberIds)
     else this.#followed = this.#follow(term)
     if (term !== undefined) this.#way.again()
+  }
+
+  #leave(): void {
+    inBackground(this.#candidacy.leave(), this.#options.log, 'leaving the servers of a queue')
   }
 
   #newOffice(term: Term, memberIds: readonly string[]): Office {
@@ -358,7 +358,9 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
   async #join(peer: Peer): Promise<void> {
     const { highestEpoch, termKey } = peer.hello
     this.#claimed(highestEpoch, termKey)
-    if (this.#office === undefined) throw this.#noLeader()
+    // There is another server now to take the queue over.
+    if (this.#isDraining && this.#office !== undefined) this.#leave()
+    if (this.#office === undefined || this.#isDraining) throw this.#noLeader()
     await this.#office.join(peer)
   }
 

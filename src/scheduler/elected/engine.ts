@@ -11,7 +11,10 @@ export interface Candidate {
 /** What a candidate says with each call. */
 export interface Campaign {
   readonly candidate: Candidate
-  /** The highest term it has heard of. A new one is higher, also if the engine has forgotten its counter. */
+  /**
+   * The highest term it has heard of. A new one is higher, also if the engine has forgotten its counter. A lease of a lower term is
+   * void, whoever has it.
+   */
   readonly highestEpoch: number
   /** What it knows of the secret of the servers, or one of its own for the engine that has none. */
   readonly secret: string

@@ -61,7 +61,7 @@ export class ObjectEngine implements Engine {
   readonly #options: ObjectEngineOptions
   readonly #key: string
   readonly #nowMs: () => number
-  #heedsConditions: boolean | undefined
+  #heedsConditions = false
   /** What this server wrote last, as leader. */
   #written: Found | undefined
   #lease: Sight = { mark: '', sinceMs: Number.NEGATIVE_INFINITY }
@@ -77,10 +77,10 @@ export class ObjectEngine implements Engine {
 
   /**
    * Whether the server refuses a write whose condition does not hold. Some that speak the protocol of S3 do not. Asked by four
-   * writes of an object that is removed again, until it has answered once.
+   * writes of an object that is removed again, until it has been found so once: somebody else may have removed the object in between.
    */
   async heedsConditions(signal: AbortSignal): Promise<boolean> {
-    this.#heedsConditions ??= await this.#probe(signal)
+    this.#heedsConditions ||= await this.#probe(signal)
     return this.#heedsConditions
   }
 
@@ -141,10 +141,9 @@ export class ObjectEngine implements Engine {
     const isLeader = stored?.leader?.id === candidate.id
     const own = { leader: candidate, leaseMs, secret: stored?.secret ?? secret }
     if (isLeader && !mayLead) return { ...stored, leader: null, members: this.#membersWith(stored, candidate.id) }
-    // Whoever has heard of a higher term is elected anew.
     if (isLeader && epoch >= highestEpoch)
       return { ...stored, ...own, renewals: stored.renewals + 1, members: this.#membersWith(stored, candidate.id) }
-    if (mayLead && (isLeader || this.#isFree(stored))) {
+    if (mayLead && this.#isFree(stored, highestEpoch)) {
       const members = this.#membersWith(stored, candidate.id, stored?.leader?.id)
       return { ...own, epoch: Math.max(epoch, highestEpoch) + 1, renewals: 0, members }
     }
@@ -154,9 +153,12 @@ export class ObjectEngine implements Engine {
     return { ...stored, members: this.#membersWith(stored, candidate.id) }
   }
 
-  /** Nobody leads: it is said, or the lease was seen unchanged for as long as it lasts. */
-  #isFree(stored: Stored | undefined): boolean {
-    if (stored === undefined || stored.leader === null) return true
+  /**
+   * Nobody leads: it is said, or the lease was seen unchanged for as long as it lasts. A term below the highest that a candidate has
+   * heard of, which an object that was lost and made anew may have, is void.
+   */
+  #isFree(stored: Stored | undefined, highestEpoch: number): boolean {
+    if (stored === undefined || stored.leader === null || stored.epoch < highestEpoch) return true
     return this.#nowMs() - this.#lease.sinceMs >= stored.leaseMs
   }
 

@@ -14,7 +14,8 @@ export interface RedisEngineOptions {
 
 /**
  * One round of a candidate, in one step of the engine. The lease is `EPOCH CANDIDATE`, where CANDIDATE is JSON. A member is its id
- * and the time by the engine's clock until which it counts.
+ * and the time by the engine's clock until which it counts. A lease of a term below the highest that the caller has heard of, which
+ * a Redis that lost its counter may give, is void.
  */
 const CAMPAIGN = `
 local lease, counter, members, secrets = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -33,9 +34,10 @@ local held = redis.call('GET', lease)
 local holder, epoch
 if held then
   epoch, holder = string.match(held, '^(%d+) (.*)$')
-  if holder and cjson.decode(holder).id == id then
-    if mayLead ~= '1' then redis.call('DEL', lease) elseif tonumber(epoch) < highest then held = false else redis.call('SET', lease, epoch .. ' ' .. candidate, 'PX', leaseMs) end
-  end
+  local isOwn = holder and cjson.decode(holder).id == id
+  if isOwn and mayLead ~= '1' then redis.call('DEL', lease)
+  elseif holder and tonumber(epoch) < highest then held = false
+  elseif isOwn then redis.call('SET', lease, epoch .. ' ' .. candidate, 'PX', leaseMs) end
 end
 if not held and mayLead == '1' then
   epoch = string.format('%.0f', math.max(tonumber(redis.call('GET', counter) or '0'), highest) + 1)

@@ -1,0 +1,3 @@
+import { runSeeds } from './seeds.js'
+
+runSeeds(10_000)
