@@ -16,6 +16,7 @@ import { noOpCases } from './cases/no-op.js'
 import { observedCases } from './cases/observed.js'
 import { pageCases } from './cases/pages.js'
 import { probeCases } from './cases/probes.js'
+import { queueOfServersCases } from './cases/queue-of-servers.js'
 import { readCases } from './cases/read.js'
 import { securedCases } from './cases/secured.js'
 import { sessionCases } from './cases/session.js'
@@ -46,6 +47,7 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...observedCases(),
   ...probeCases(),
   ...noOpCases(),
+  ...queueOfServersCases(),
   ...dispatchCases(),
   ...dispatchOnTheWireCases(),
   ...meanwhileCases(),
