@@ -61,6 +61,8 @@ export class Invocation {
   /** With the events that are not on disk yet. */
   #state: LogState
   #group: Group | undefined
+  /** Full ones, with the state behind each, while another is written: a block has to fit into one turn of its readers. */
+  #full: { readonly group: Group; readonly state: LogState }[] = []
   #last: Group | undefined
   #timer: NodeJS.Timeout | undefined
   #isDescribed = false
@@ -161,8 +163,18 @@ export class Invocation {
     group.records.push(record)
     if (reservation !== undefined) group.reservations.push(reservation)
     group.sizeBytes += record.event.length
-    if (group.records.length >= GROUP_EVENTS || group.sizeBytes >= GROUP_BYTES) this.#write()
+    if (group.records.length >= GROUP_EVENTS || group.sizeBytes >= GROUP_BYTES) {
+      this.#full.push({ group, state: this.#state })
+      this.#ended()
+      this.#write()
+    }
     return group
+  }
+
+  /** The next event begins a group. */
+  #ended(): void {
+    this.#group = undefined
+    clearTimeout(this.#timer)
   }
 
   #begin(): Group {
@@ -172,16 +184,17 @@ export class Invocation {
     return group
   }
 
-  /** Writes the present group, then those that came meanwhile and are full. */
+  /** Writes the oldest group, unless one is being written: then it goes on when that is on disk. */
   #write(): void {
+    if (this.#isWriting) return
     const group = this.#group
-    if (group === undefined || this.#isWriting) return
-    this.#group = undefined
-    clearTimeout(this.#timer)
+    const next = this.#full.shift() ?? (group && { group, state: this.#state })
+    if (next === undefined) return
+    if (next.group === group) this.#ended()
     this.#isWriting = true
-    this.#put(group, this.#state).then(
-      () => this.#written(group),
-      (error: unknown) => this.#fail(group, error),
+    this.#put(next.group, next.state).then(
+      () => this.#written(next.group),
+      (error: unknown) => this.#fail(next.group, error),
     )
   }
 
@@ -202,10 +215,11 @@ export class Invocation {
   #fail(group: Group, error: unknown): void {
     this.#failure = this.#parts.failed(error)
     clearTimeout(this.#timer)
-    for (const failed of [group, this.#group]) {
+    for (const failed of [group, ...this.#full.map((one) => one.group), this.#group]) {
       for (const reservation of failed?.reservations ?? []) reservation.release()
       failed?.settle(this.#failure)
     }
+    this.#full = []
     this.#group = undefined
     this.#isWriting = false
     this.#state = NO_STATE

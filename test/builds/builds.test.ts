@@ -284,6 +284,34 @@ t.test('a full disk fails the events that it did not take, and nothing else', as
   t.equal(builds.list().length, 2)
 })
 
+t.test('events that come faster than the disk takes them are in blocks that are read one by one', async (t) => {
+  const path = await folderFor(t)
+  const { builds } = await openBuilds(t, path)
+  const text = 'a'.repeat(100_000)
+  await publish(builds, about('fast'), [...Array.from({ length: 300 }, () => progress(text)), LAST])
+  const sizes: number[] = []
+  const numbers: number[] = []
+  for await (const { records } of readBlocks(logOf(path, 'fast'))) {
+    let sizeBytes = 0
+    for (const { number, event, stream } of records) {
+      sizeBytes += event.length
+      if (stream === Stream.tool) numbers.push(number)
+    }
+    sizes.push(sizeBytes)
+  }
+  t.ok(
+    Math.max(...sizes) <= 2 ** 20 + text.length + 100,
+    `${sizes.length} blocks, the largest of ${Math.max(...sizes)} bytes`,
+  )
+  t.same(
+    numbers,
+    Array.from({ length: 301 }, (_, at) => at + 1),
+  )
+  const file = await LogFile.open(logOf(path, 'fast'))
+  t.match(file.state, { lastTool: 301, isFinished: true })
+  await file.close()
+})
+
 t.test('a second server cannot use the folder', async (t) => {
   const path = await folderFor(t)
   await openBuilds(t, path)
