@@ -33,6 +33,19 @@ t.test('of a log without end the first part is read, by one reader for all who a
   t.ok((first?.readEvents ?? 0) < 1000, `${first?.readEvents} events`)
 })
 
+t.test('a build with very many targets is read once for all of its tabs', async (t) => {
+  const path = await folderFor(t)
+  const events = Array.from({ length: 50_000 }, (_, at) =>
+    bazel({ id: { targetCompleted: { label: `//a:${at}` } }, completed: { success: true } }),
+  )
+  await keepInvocations(path, [{ id: 'one', events }])
+  const { builds } = await openBuilds(t, path, {}, silentLog)
+  const [kept] = builds.withId('one')
+  if (kept === undefined) throw new Error('not kept')
+  const all = new DetailsOfBuilds(builds)
+  t.equal(await all.of(kept, READER), await all.of(kept, READER))
+})
+
 t.test('failures, targets and attempts beyond their bounds are counted', async (t) => {
   const failures = Array.from({ length: 250 }, (_, at) =>
     bazel({

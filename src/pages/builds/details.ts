@@ -11,7 +11,7 @@ import { TimeSlices } from '../../work/time-slices.js'
 const MAX_READ_BYTES = 256 * 1024 * 1024
 /** What an event counts besides its bytes, also one of which only the number was kept. */
 const EVENT_BYTES = 64
-/** Rows and lines that are kept for pages that are loaded again or have tabs. */
+/** Rows and lines that are kept for pages that are loaded again or have tabs, and those of one more build that has very many. */
 const MAX_KEPT_ROWS = 200_000
 /** Longer logs are read by one reader after the other. */
 const MAX_READS = 2
@@ -24,6 +24,8 @@ export class DetailsOfBuilds {
   readonly #maxReadBytes: number
   readonly #slices: TimeSlices
   readonly #kept = new LruCache<Details>(MAX_KEPT_ROWS)
+  /** The last one that is too large to be beside others: without it, each tab of the largest builds would take a second. */
+  #largest: { readonly version: string; readonly details: Details } | undefined
   readonly #reading = new SharedWork<Details>()
   readonly #reads = new Semaphore({ permits: MAX_READS })
 
@@ -36,13 +38,15 @@ export class DetailsOfBuilds {
   /** Rejects with CANCELLED when the signal aborts; the log is read on if others wait for it. */
   async of({ key, sizeBytes }: Kept, reader: AbortSignal): Promise<Details> {
     const version = `${key} ${sizeBytes}`
-    const known = this.#kept.get(version)
+    const known = this.#kept.get(version) ?? (this.#largest?.version === version ? this.#largest.details : undefined)
     if (known !== undefined) return known
     return this.#reading.run(version, reader, async (signal) => {
       const release = await this.#reads.acquire('the events of a build', signal)
       try {
         const details = await this.#read(key, signal)
-        this.#kept.set(version, details, weightOf(details))
+        const weight = weightOf(details)
+        if (weight <= MAX_KEPT_ROWS / 4) this.#kept.set(version, details, weight)
+        else this.#largest = { version, details }
         return details
       } finally {
         release()
