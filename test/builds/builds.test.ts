@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
+import { open, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import t, { type Test } from 'tap'
@@ -310,6 +310,32 @@ t.test('events that come faster than the disk takes them are in blocks that are 
   const file = await LogFile.open(logOf(path, 'fast'))
   t.match(file.state, { lastTool: 301, isFinished: true })
   await file.close()
+})
+
+t.test('thousands of small blocks are read with few reads, whatever their sizes', async (t) => {
+  const path = join(await folderFor(t), 'one.log')
+  const file = await LogFile.open(path)
+  const textOf = (at: number): string => `${at} ${'x'.repeat(at % 100 === 99 ? 300_000 : at % 7)}`
+  for (let at = 0; at < 500; at++) {
+    const record = { stream: Stream.tool, number: at + 1, receivedMs: 5, event: progress(textOf(at)) }
+    await file.append([record], { ...NO_STATE, lastTool: at + 1 })
+  }
+  await file.close()
+  const handle = await open(path)
+  const prototype = Object.getPrototypeOf(handle) as { read: (...args: unknown[]) => unknown }
+  await handle.close()
+  const { read } = prototype
+  let reads = 0
+  prototype.read = function (this: unknown, ...args: unknown[]) {
+    reads += 1
+    return read.apply(this, args)
+  }
+  t.teardown(() => Object.assign(prototype, { read }))
+  let count = 0
+  for await (const { records } of readBlocks(path))
+    for (const { event } of records) if (event.equals(progress(textOf(count)))) count += 1
+  t.equal(count, 500)
+  t.ok(reads < 50, `${reads} reads`)
 })
 
 t.test('a second server cannot use the folder', async (t) => {

@@ -1,5 +1,5 @@
 import { promisify } from 'node:util'
-import { crc32, deflateRaw, inflateRaw } from 'node:zlib'
+import { crc32, deflateRaw, inflateRaw, inflateRawSync } from 'node:zlib'
 import { StatusError } from '../../base/status-error.js'
 import { decodeRecords, type EventRecord, encodeRecords } from './record.js'
 
@@ -7,6 +7,9 @@ const MAGIC = 0x31425852
 export const HEADER_BYTES = 48
 /** Events repeat the same words, so the fastest level already makes them five times smaller. */
 const LEVEL = 1
+
+/** It is unpacked in less time than another thread takes to begin. */
+const SMALL_BYTES = 16 * 1024
 
 const FINISHED = 1
 
@@ -76,6 +79,7 @@ export const decodeBlock = async (
   packed: Buffer,
 ): Promise<Generator<EventRecord, void, undefined>> => {
   if (!isWhole(head, packed)) throw new StatusError('DATA_LOSS', 'a block of the build events is damaged')
-  const plain = await promisify(inflateRaw)(packed, { maxOutputLength: Math.max(1, head.plainBytes) })
-  return decodeRecords(plain)
+  const bound = { maxOutputLength: Math.max(1, head.plainBytes) }
+  if (head.plainBytes <= SMALL_BYTES) return decodeRecords(inflateRawSync(packed, bound))
+  return decodeRecords(await promisify(inflateRaw)(packed, bound))
 }

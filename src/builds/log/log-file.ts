@@ -108,6 +108,30 @@ export type Room = (sizeBytes: number) => Promise<() => void>
 
 const FREE: Room = async () => () => {}
 
+/** A build that sends few events at a time has thousands of blocks of some hundred bytes, and each read waits for a thread. */
+const AHEAD_BYTES = 64 * 1024
+
+/** Reads a file in larger pieces than it is asked for. */
+class Ahead {
+  readonly #handle: FileHandle
+  #from = 0
+  #bytes: Buffer = Buffer.alloc(0)
+
+  constructor(handle: FileHandle) {
+    this.#handle = handle
+  }
+
+  /** Less at the end of the file. */
+  async at(position: number, sizeBytes: number): Promise<Buffer> {
+    if (sizeBytes > AHEAD_BYTES) return readAt(this.#handle, position, sizeBytes)
+    const start = position - this.#from
+    if (start >= 0 && start + sizeBytes <= this.#bytes.length) return this.#bytes.subarray(start, start + sizeBytes)
+    this.#bytes = await readAt(this.#handle, position, AHEAD_BYTES)
+    this.#from = position
+    return this.#bytes.subarray(0, sizeBytes)
+  }
+}
+
 /** The blocks of a log from a position on, up to `untilBytes` or to the end of what was written completely. */
 export async function* readBlocks(
   path: string,
@@ -117,13 +141,14 @@ export async function* readBlocks(
 ): AsyncGenerator<ReadBlock, void, undefined> {
   const handle = await open(path)
   try {
+    const bytes = new Ahead(handle)
     let at = fromBytes
     while (at < untilBytes) {
-      const head = decodeHead(await readAt(handle, at, HEADER_BYTES))
+      const head = decodeHead(await bytes.at(at, HEADER_BYTES))
       if (head === undefined) return
-      const release = await room(head.packedBytes + head.plainBytes)
+      const release = await room(head.packedBytes + head.plainBytes + AHEAD_BYTES)
       try {
-        const packed = await readAt(handle, at + HEADER_BYTES, head.packedBytes)
+        const packed = await bytes.at(at + HEADER_BYTES, head.packedBytes)
         if (packed.length < head.packedBytes) return
         at += HEADER_BYTES + head.packedBytes
         yield { records: await decodeBlock(head, packed), endBytes: at, isFinished: head.state.isFinished }
