@@ -1,114 +1,16 @@
 /** Two tenants and an operator at every address of the pages: nobody sees, or can find out about, what is not his. */
-import { createHash } from 'node:crypto'
-import t, { type Test } from 'tap'
-import { codec } from '../../src/proto/codec.js'
-import type { Digest } from '../../src/reapi/digest.js'
-import { historicalResponse } from '../../src/reapi/kept-response.js'
-import { bazel } from '../builds/harness.js'
-import { bearer, withHeaders } from '../security/server.js'
-import { EXECUTION, FakeWorker, Reader } from '../service/execution-harness.js'
-import { Uploader } from './actions/fixture.js'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { bearer } from '../security/server.js'
 import { startPages, textIn } from './harness.js'
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
-const authorized = (name: string) => ({ authorization: `Bearer token-of-${name}` })
-const all = ['read_ac', 'read_cas', 'write_ac', 'write_cas', 'execute']
-
-const security = {
-  identity: { tokens: ['ann', 'bob', 'olga', 'runner'].map((name) => ({ name, sha256: sha256(`token-of-${name}`) })) },
-  access: [
-    { names: ['ann'], may: all, instances: ['main'] },
-    { names: ['bob'], may: all, instances: ['other'] },
-    { names: ['olga'], may: ['administer'] },
-    { names: ['runner'], may: ['work'] },
-  ],
-  callers_in_results: 'readers',
-}
-
-/** In everything that belongs to ann. */
-const MARK = 'of-ann'
-
-const start = async (t: Test) => {
-  const invocations = [
-    {
-      id: `build-${MARK}`,
-      instance: 'main',
-      events: [
-        bazel({ id: { pattern: { pattern: [`//${MARK}`] } }, started: { command: 'build' } }),
-        bazel({ finished: { exitCode: { code: 0 } } }),
-      ],
-    },
-  ]
-  const server = await startPages(t, { security, invocations, services: { admin: {} } })
-  const { client, clock } = server
-  const ann = new Uploader(client, 'main', authorized('ann'))
-  const file = await ann.blob(MARK)
-  const tree = await ann.blob(
-    codec('build.bazel.remote.execution.v2.Tree').encode({
-      root: { files: [{ name: MARK, digest: file.toMessage() }] },
-    }),
-  )
-  const action = await ann.action({ arguments: [MARK], outputPaths: [`${MARK}.o`] }, { src: { [MARK]: MARK } })
-  const another = await ann.action({ arguments: [MARK, '-O'], outputPaths: [`${MARK}.o`] }, { src: { [MARK]: MARK } })
-  const command = await ann.blob(codec('build.bazel.remote.execution.v2.Command').encode({ arguments: [MARK] }))
-  const directory = await ann.tree({ [MARK]: MARK })
-  const response = await ann.blob(
-    historicalResponse.encode({
-      actionDigest: action.toMessage(),
-      executeResponse: { result: { exitCode: 1, stderrRaw: Buffer.from(MARK) } },
-    }),
-  )
-  const asked = { toolInvocationId: `build-${MARK}`, targetId: `//${MARK}`, actionMnemonic: MARK }
-  for (const one of [action, another]) {
-    await ann.ask(one, { ...asked, toolInvocationId: one === action ? `before-${MARK}` : `build-${MARK}` })
-    await ann.write(one, { outputFiles: [{ path: MARK, digest: file.toMessage() }] }, asked)
-  }
-
-  // One that runs and one that waits.
-  const worker = await new FakeWorker(client, clock, bearer('token-of-runner')).hello({ maxInflightAttempts: 1 })
-  const execute = (actionDigest: Digest) => {
-    const metadata = withHeaders(authorized('ann'))
-    const facts = codec('build.bazel.remote.execution.v2.RequestMetadata').encode(asked)
-    metadata.set('build.bazel.remote.execution.v2.requestmetadata-bin', facts)
-    const request = { instanceName: 'main', actionDigest: actionDigest.toMessage(), skipCacheLookup: true }
-    return new Reader(client.serverStream(`${EXECUTION}/Execute`, request, { metadata }))
-  }
-  await execute(action).next()
-  await worker.start()
-  await execute(another).next()
-
-  const at = (kind: string, { hash, sizeBytes }: Digest, rest = ''): string =>
-    `/main/blobs/sha256/${kind}/${hash}-${sizeBytes}/${rest}`
-  const own = [
-    ...['', '/targets', '/tests', '/log', '/log.txt', '/timing', '/cache', '/misses', '/command'].map(
-      (tab) => `/invocation/build-${MARK}${tab}`,
-    ),
-    `/invocation/build-${MARK}/misses?instance=main`,
-    `/invocation/before-${MARK}`,
-    at('action', action),
-    `/browser${at('action', action)}`,
-    at('command', command),
-    at('command', command, '?format=sh'),
-    at('command', command, '?values=shown'),
-    at('directory', directory),
-    at('directory', directory, '?format=tar'),
-    at('tree', tree),
-    at('file', file, 'name'),
-    at('file', file, 'name?show=text'),
-    at('historical_execute_response', response),
-    `/miss?instance=main&action=${action.key}`,
-    `/compare/${action.key}..${another.key}?instance=main`,
-    `/compare/${directory.key}..${directory.key}?instance=main&kind=directory`,
-    `/compare/${tree.key}..${tree.key}?instance=main&kind=tree`,
-    `/compare/before-${MARK}..build-${MARK}?instance=main&kind=invocation`,
-  ]
-  return { ...server, own }
-}
+import { authorized, MARK, security, startTenants as start } from './tenants-fixture.js'
 
 t.test('what one tenant has, another one finds at no address, and strangers have to log in', async (t) => {
   const { get, own } = await start(t)
   for (const address of own) {
-    t.equal((await get(address, authorized('ann'))).answer.status, 200, `ann: ${address}`)
+    const status = address.startsWith('/a/') ? 302 : 200
+    t.equal((await get(address, authorized('ann'))).answer.status, status, `ann: ${address}`)
     for (const name of ['bob', 'olga']) {
       const { answer, text } = await get(address, authorized(name))
       t.equal(answer.status, 404, `${name}: ${address}`)
@@ -117,6 +19,60 @@ t.test('what one tenant has, another one finds at no address, and strangers have
     }
     t.equal((await get(address)).answer.status, 401, `a stranger: ${address}`)
   }
+})
+
+/** The same address with ids that nobody has. */
+const unknownOf = (address: string): string =>
+  address
+    .replaceAll(/[0-9a-f]{12,64}/g, (hash) => '0'.repeat(hash.length))
+    .replaceAll(/(build|before)-of-ann/g, 'no-such')
+
+t.test('as JSON too, what belongs to another tenant looks as if it did not exist', async (t) => {
+  const { get, own } = await start(t)
+  const programs = { accept: 'application/json' }
+  const said = async (address: string, name: string) => {
+    const { answer, text } = await get(address, { ...programs, ...authorized(name) })
+    return { status: answer.status, text: unknownOf(text).replaceAll('\\u0000', '') }
+  }
+  for (const address of own)
+    for (const name of ['bob', 'olga']) {
+      const [others, unknown] = [await said(address, name), await said(unknownOf(address), name)]
+      t.same(others, unknown, `${name}: ${address}`)
+      t.equal(others.status, 404, `${name}: ${address}`)
+    }
+  for (const list of [
+    '/builds',
+    '/?q=of-ann',
+    '/tests',
+    '/trends',
+    '/queue',
+    '/queue?show=waiting',
+    '/queue?show=failed',
+  ])
+    t.notMatch((await said(list, 'bob')).text, MARK, list)
+})
+
+/** Pages about no single tenant, and about the process. */
+const OTHERS = ['/', '/builds', '/tests', '/trends', '/queue', '/workers', '/stores', '/server', '/scopes']
+
+t.test('these tests know every page', async (t) => {
+  const { own } = await start(t)
+  const sources = await readdir('src/pages', { recursive: true })
+  const texts = await Promise.all(
+    sources.filter((name) => /\.tsx?$/.test(name)).map((name) => readFile(join('src/pages', name), 'utf8')),
+  )
+  const all = texts.join('\n')
+  const addresses = [...own, ...OTHERS].map((address) => decodeURIComponent(address.replace(/\?.*/, '').slice(1)))
+  const patterns = [...all.matchAll(/address: \/(.+)\/(s?),/g)].map(([, text = '', flags]) => new RegExp(text, flags))
+  t.ok(patterns.length > 10, `${patterns.length} pages`)
+  for (const pattern of patterns)
+    t.ok(
+      addresses.some((address) => pattern.test(address)),
+      String(pattern),
+    )
+  const tabs = [...all.matchAll(/^ {2}address: '(\w+)',\n {2}title/gm)].map(([, name = '']) => name)
+  t.ok(tabs.length > 6, `${tabs.length} tabs`)
+  for (const tab of tabs) t.ok(addresses.includes(`invocation/build-${MARK}/${tab}`), tab)
 })
 
 t.test('lists have what the reader may see, and no more', async (t) => {
