@@ -12,7 +12,7 @@ const recipes = new URL('../deploy/recipes/', import.meta.url)
 export const goodConfigs: readonly string[] = [
   ...readdirSync(fixtures).filter((name) => /\.json5?$/.test(name)),
   ...readdirSync(recipes, { recursive: true, encoding: 'utf8' })
-    // test/recipes.test.ts serves `ci`, and test/recipe-company.test.ts `company`: these need a certificate and tokens.
-    .filter((path) => path.endsWith('.json5') && !/^(ci|company)\//.test(path))
+    // test/recipes.test.ts serves `ci`, test/recipe-company.test.ts `company` and test/deploy/servers.nightly.ts `servers`: these need a certificate and tokens.
+    .filter((path) => path.endsWith('.json5') && !/^(ci|company|servers)\//.test(path))
     .map((path) => `../../deploy/recipes/${path}`),
 ]
