@@ -77,6 +77,7 @@ const mayImport = {
     'store/view/isolated',
     'store/lent',
     'content',
+    'download/addresses',
     'tls',
     'outgoing',
     'config',

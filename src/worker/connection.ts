@@ -32,7 +32,14 @@ export interface ConnectionOptions {
   readonly describe: () => Promise<
     Pick<
       Hello,
-      'name' | 'properties' | 'maxInflightAttempts' | 'maxWaitingAttempts' | 'storeKey' | 'confined' | 'knowsScopes'
+      | 'name'
+      | 'properties'
+      | 'maxInflightAttempts'
+      | 'maxWaitingAttempts'
+      | 'storeKey'
+      | 'confined'
+      | 'knowsScopes'
+      | 'containerImages'
     >
   >
   /** Attempts that run or are not acknowledged; called when the Hello is sent. */

@@ -24,6 +24,7 @@ import { Orphans } from './command/orphans.js'
 import { Sandbox } from './command/sandbox.js'
 import { Connection, type ConnectionOptions, type FromScheduler } from './connection.js'
 import { WorkDirectory } from './disk/work-directory.js'
+import { openImages } from './image/open.js'
 import { KeptRoots } from './input/kept-roots.js'
 import type { ActionLimits } from './limit/limits.js'
 import { OutOfMemory } from './limit/out-of-memory.js'
@@ -128,6 +129,8 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
     await workDirectory.close()
   })
   workDirectory.removeRemains()
+  const { container_images: wanted } = options
+  const images = await openImages({ wanted, workDirectory: workDirectory.path, clock, log }, held)
   const keptRoots = keptRootsOf(options, workDirectory)
   held.add('kept input roots', () => keptRoots?.close())
   const launcher = parts.launcher ?? new Launcher(log)
@@ -163,6 +166,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
       workDirectory,
       outOfMemory,
       sandbox,
+      images,
       keptRoots,
       memory: orphans && launcher.libc,
       hurry: hurry.signal,
@@ -202,6 +206,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
         maxInflightAttempts: options.max_inflight_tasks,
         maxWaitingAttempts: MAX_WAITING,
         ...{ sick: toldSick, confined: sandbox?.isConfining === true, knowsScopes: true },
+        containerImages: images !== undefined,
         ...('key' in parts.stores && { storeKey: parts.stores.key }),
       }
     },

@@ -1246,6 +1246,10 @@ export interface LocalWorkerOptions {
    */
   readonly directory_cache?: DirectoryCache
   /**
+   * Run actions in the image that they name by the property `container-image` or `docker-image`: `docker://HOST/NAME@sha256:…`, or with a tag. Images are fetched by `skopeo` and unpacked by `umoci`, which must be in PATH, and kept. The command sees the image read-only, its directory at `/remexec`, and private `/tmp`, `/var/tmp`, `/dev` and `/proc`; variables of the image are below its own. Actions that name no image run on the worker's own system. Needs `use_mount_namespace`; excludes `entrypoint` and `input_root_is_root`. `{}` switches it on.
+   */
+  readonly container_images?: ContainerImages
+  /**
    * Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.
    */
   readonly use_namespaces: boolean
@@ -1353,6 +1357,52 @@ export interface DirectoryCache {
    * Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.
    */
   readonly max_size_bytes: number
+}
+
+/**
+ * Run actions in the image that they name by the property `container-image` or `docker-image`: `docker://HOST/NAME@sha256:…`, or with a tag. Images are fetched by `skopeo` and unpacked by `umoci`, which must be in PATH, and kept. The command sees the image read-only, its directory at `/remexec`, and private `/tmp`, `/var/tmp`, `/dev` and `/proc`; variables of the image are below its own. Actions that name no image run on the worker's own system. Needs `use_mount_namespace`; excludes `entrypoint` and `input_root_is_root`. `{}` switches it on.
+ */
+export interface ContainerImages {
+  /**
+   * Where unpacked images are kept; belongs to this worker alone. Left out: `images` in the work directory.
+   */
+  readonly directory?: string
+  /**
+   * Most disk bytes of the images that are kept. The least recently used are removed first, never one in use. An image that is being unpacked comes on top.
+   */
+  readonly max_bytes: number
+  /**
+   * Seconds after which an image that no action used is removed.
+   */
+  readonly max_age_s: number
+  /**
+   * Most bytes of one image, both compressed and unpacked. Actions that name a larger one are refused.
+   */
+  readonly max_image_bytes: number
+  /**
+   * Most files and directories of one image.
+   */
+  readonly max_image_files: number
+  /**
+   * Seconds that fetching an image may take, and as many for unpacking it.
+   */
+  readonly pull_timeout_s: number
+  /**
+   * Seconds for which a tag stands for the digest that it had when it was looked up.
+   */
+  readonly tag_age_s: number
+  /**
+   * Registries to fetch from: `ghcr.io`, `ghcr.io/acme` for what is below that path, `http://10.0.0.5:5000` for one without TLS. Names without a host are of `docker.io`. Empty: every registry with a public address.
+   */
+  readonly registries: readonly string[]
+  /**
+   * Addresses and networks besides public ones, for registries that are not listed: `10.0.0.0/8`. Without it, a client could use the worker to reach services that trust it.
+   */
+  readonly allow_addresses: readonly string[]
+  /**
+   * Credentials of registries, in the form that `skopeo login --authfile` writes. Everybody whose actions run here can use the images that they open. Left out: registries are asked without an account.
+   */
+  readonly auth_file?: string
 }
 
 /**

@@ -4,6 +4,7 @@ import type { AttachedWorker, LocalWorkerOptions, SimpleSchedulerOptions, StoreC
 import { innermost } from '../innermost.js'
 import { withNested } from '../store-path.js'
 import { type LintContext, storeBehind } from './context.js'
+import { lintImages } from './images.js'
 import { isWithin } from './stores.js'
 
 export const lintWorkers = (context: LintContext): void => {
@@ -14,6 +15,7 @@ export const lintWorkers = (context: LintContext): void => {
     lintWorkDirectory(worker.options, workers.slice(0, index), context)
     lintProperties(worker, context)
     lintNamespaces(worker.options, context)
+    lintImages(worker.options, context)
     lintIdle(worker.options, context)
     if (workers.slice(0, index).some(({ options }) => options.name === worker.options.name)) {
       context.findings.error(

@@ -260,6 +260,7 @@ export interface Messages {
   'remexec.scheduler.v1.OperationEnd': [remexec_scheduler_v1.OperationEndInput, remexec_scheduler_v1.OperationEnd]
   'remexec.scheduler.v1.NotKnown': [remexec_scheduler_v1.NotKnownInput, remexec_scheduler_v1.NotKnown]
   'remexec.worker.v1.HistoricalExecuteResponse': [remexec_worker_v1.HistoricalExecuteResponseInput, remexec_worker_v1.HistoricalExecuteResponse]
+  'remexec.worker.v1.ContainerImage': [remexec_worker_v1.ContainerImageInput, remexec_worker_v1.ContainerImage]
   'remexec.worker.v1.CommandUsage': [remexec_worker_v1.CommandUsageInput, remexec_worker_v1.CommandUsage]
   'remexec.worker.v1.WorkerMessage': [remexec_worker_v1.WorkerMessageInput, remexec_worker_v1.WorkerMessage]
   'remexec.worker.v1.SchedulerMessage': [remexec_worker_v1.SchedulerMessageInput, remexec_worker_v1.SchedulerMessage]

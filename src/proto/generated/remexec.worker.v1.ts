@@ -13,6 +13,18 @@ export interface HistoricalExecuteResponseInput {
   executeResponse?: build_bazel_remote_execution_v2.ExecuteResponseInput | null | undefined
 }
 
+export interface ContainerImage {
+  asked: string
+  digest: string
+  warning: string
+}
+
+export interface ContainerImageInput {
+  asked?: string | undefined
+  digest?: string | undefined
+  warning?: string | undefined
+}
+
 export interface CommandUsage {
   userTime: google_protobuf.Duration | null
   systemTime: google_protobuf.Duration | null
@@ -87,6 +99,7 @@ export interface Hello {
   knowsScopes: boolean
   highestEpoch: number
   termKey: string
+  containerImages: boolean
 }
 
 export interface HelloInput {
@@ -105,6 +118,7 @@ export interface HelloInput {
   knowsScopes?: boolean | undefined
   highestEpoch?: number | undefined
   termKey?: string | undefined
+  containerImages?: boolean | undefined
 }
 
 export interface OfferedProperty {

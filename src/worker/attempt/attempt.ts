@@ -14,6 +14,7 @@ import { claimsOf } from '../command/claim.js'
 import type { CommandExit } from '../command/run-command.js'
 import type { Sandbox } from '../command/sandbox.js'
 import { startsSoFar } from '../command/starts.js'
+import type { UsedImage } from '../image/images.js'
 import { changedInputs } from '../input/changed.js'
 import { leaseInputs } from '../input/lease.js'
 import { makeInputRoot } from '../input/root.js'
@@ -28,7 +29,7 @@ import type { ActionContext, AttemptOutcome, AttemptRequest } from './request.js
 import { AttemptRoots } from './roots.js'
 import { type ActionSource, type KnownSources, readActionSource } from './source.js'
 import { AttemptTimes } from './times.js'
-import { usageMetadata } from './usage.js'
+import { imageMetadata, usageMetadata } from './usage.js'
 
 /** A command that has ended, and its input root. */
 interface Finished {
@@ -54,6 +55,7 @@ export class Attempt {
   /** Small outputs until their upload. */
   readonly #kept: Reservation
   #release: () => void = () => {}
+  #image: UsedImage | undefined
 
   constructor(context: ActionContext, request: AttemptRequest) {
     const { signal, instanceName, attemptId, actionDigest, trace } = request
@@ -79,6 +81,7 @@ export class Attempt {
     const treeOf = (root: Digest) => (isWriter ? undefined : this.#roots.take(root))
     const source = await readActionSource({ digest: actionDigest, bytes, treeOf }, store, known, this.#call)
     const timeoutMs = actionTimeoutMs(source.action, settings.maxTimeoutMs)
+    this.#image = await this.#imageOf()
     const first = await this.#execute(source, timeoutMs, isWriter)
     if (first instanceof StatusError) return { refused: statusOf(first) }
     if (first.wroteInputs) writers.add(actionDigest.key)
@@ -94,6 +97,13 @@ export class Attempt {
     this.#kept.release()
     this.#roots.end()
     for (const execution of this.#executions.splice(0)) execution.end()
+    this.#image?.release()
+  }
+
+  /** The image that the action names, if this worker runs actions in images. */
+  async #imageOf(): Promise<UsedImage | undefined> {
+    const { images } = this.#context.processes
+    return images && inSpan(this.#call, 'fetch image', (call) => images.use(this.#request.properties, call))
   }
 
   async #execute(
@@ -105,7 +115,7 @@ export class Attempt {
     const { properties, onProgress } = this.#request
     const { protectsInputs = false } = processes.sandbox ?? {}
     const kept = this.#roots.taken()
-    const request = { command, timeoutMs, properties, directory: kept?.directory }
+    const request = { command, timeoutMs, properties, directory: kept?.directory, image: this.#image }
     const execution = await Execution.begin(settings, processes, request).catch(refused)
     if (execution instanceof StatusError) return execution
     this.#executions.push(execution)
@@ -168,7 +178,7 @@ export class Attempt {
     await inSpan(this.#call, 'upload outputs', (call) => uploadBlobs(blobs, store, maxUploadTimeoutMs, call, options))
     this.#times.mark('outputUploadCompletedTimestamp', 'workerCompletedTimestamp')
     const { origin } = this.#request
-    const auxiliaryMetadata = [...usageMetadata(exit.usage), ...(origin ? [origin] : [])]
+    const auxiliaryMetadata = [...usageMetadata(exit.usage), ...imageMetadata(this.#image), ...(origin ? [origin] : [])]
     const result: ActionResultInput = {
       ...outputs?.result,
       exitCode: exit.exitCode,

@@ -9,12 +9,13 @@ import type { Launcher } from '../command/launcher.js'
 import type { Leftovers } from '../command/leftovers.js'
 import { programToStart } from '../command/program.js'
 import { type CommandExit, type CommandRun, runCommand } from '../command/run-command.js'
-import type { Sandbox } from '../command/sandbox.js'
+import { pathInside, type Sandbox } from '../command/sandbox.js'
 import { isDirectoryInside, statsOf } from '../disk/inside-root.js'
 import type { OpenDirectory } from '../disk/open-directory.js'
 import { type FilesInMemory, openNameless, PrintedFiles, type PrintedSoFar } from '../disk/printed-files.js'
 import type { RunDirectory } from '../disk/session.js'
 import type { WorkDirectory } from '../disk/work-directory.js'
+import type { Images, UsedImage } from '../image/images.js'
 import type { KeptRoots } from '../input/kept-roots.js'
 import { makePrivate, protectionOf } from '../input/read-only.js'
 import type { InputTree } from '../input/tree.js'
@@ -49,6 +50,8 @@ export interface Processes {
   readonly outOfMemory: OutOfMemory
   /** Input roots kept for reuse by other actions; undefined if none are kept. */
   readonly keptRoots?: KeptRoots | undefined
+  /** Brings the images that actions name; undefined if actions run on this machine's own system. Only with a sandbox. */
+  readonly images?: Images | undefined
   /** Confines commands; undefined if they run unconfined. */
   readonly sandbox?: Sandbox | undefined
   /**
@@ -66,6 +69,8 @@ export interface ExecutionRequest {
   readonly properties: readonly PlatformProperty[]
   /** A directory that already contains the input root. */
   readonly directory?: RunDirectory | undefined
+  /** The command's file system. The caller holds it until the end. */
+  readonly image?: UsedImage | undefined
 }
 
 const ROOT = 'root'
@@ -148,29 +153,34 @@ export class Execution {
   }
 
   async run(call: Call): Promise<CommandExit> {
-    const { command, timeoutMs } = this.#request
+    const { command, timeoutMs, image } = this.#request
     const { entrypoint, isTimeoutHandledExternally, maxTimeoutMs } = this.#settings
     const cwd = `${this.root}/${workingDirectory(command)}`
-    const environment = this.#environment(command)
+    const environment = this.#environment(command, image)
     const [first = '', ...others] = command.arguments
-    const root = this.#processes.sandbox?.isRoot === true ? this.root : ''
+    const root = this.#processes.sandbox?.isRoot === true ? this.root : (image?.root ?? '')
     // Behind an entrypoint it is the entrypoint that looks for the program.
     const program = entrypoint.length > 0 ? first : programToStart(first, { cwd, path: environment['PATH'], root })
     const argv = [...entrypoint, program, ...others]
-    const confined = this.#confined(argv, cwd)
+    const confined = this.#confined(argv, cwd, environment)
     const allowedMs = isTimeoutHandledExternally ? maxTimeoutMs : timeoutMs
     const exit = await this.#spawn({ argv, confined, cwd, environment, timeoutMs: allowedMs, call })
     return this.#sideChannelTells() === 'timeout' ? { ...exit, end: 'timed out' } : exit
   }
 
   /** The command line and status file for the sandbox; undefined without a sandbox. */
-  #confined(argv: readonly string[], cwd: string): CommandRun['confined'] {
+  #confined(
+    argv: readonly string[],
+    cwd: string,
+    environment: Readonly<Record<string, string>>,
+  ): CommandRun['confined'] {
     const { memory, sandbox, workDirectory } = this.#processes
     if (sandbox === undefined) return undefined
     this.#status = openNameless(this.#directory.path, memory)
+    const { image } = this.#request
     const directories = { root: this.root, directory: this.#directory.path, workDirectory: workDirectory.path }
-    const confined = sandbox.confine({ argv, cwd, ...directories, readOnly: this.#readOnly })
-    return { argv: confined, status: this.#status }
+    const command = { argv, environment, cwd, image, readOnly: this.#readOnly }
+    return { ...sandbox.confine({ ...command, ...directories }), status: this.#status }
   }
 
   /** The RESOURCE_EXHAUSTED error if the configured precondition script fails; undefined if the action may run. */
@@ -216,7 +226,7 @@ export class Execution {
 
   #links(): LinkTargets {
     const { sandbox, workDirectory } = this.#processes
-    const root = sandbox?.isRoot === true ? '/' : this.root
+    const root = sandbox?.isRoot === true ? '/' : this.#inside(this.root)
     return new LinkTargets({ root, covered: sandbox?.covered ?? [], workDirectory: workDirectory.path })
   }
 
@@ -243,11 +253,23 @@ export class Execution {
     return opened?.at
   }
 
-  #environment(declared: Pick<Command, 'environmentVariables'>): Record<string, string> {
+  /** The path by which the command finds a path of its directory. */
+  #inside(path: string): string {
+    return pathInside(path, { directory: this.#directory.path, image: this.#request.image })
+  }
+
+  /** With the image for what runs in it. */
+  #environment(declared: Pick<Command, 'environmentVariables'>, image?: UsedImage): Record<string, string> {
     const { properties, timeoutMs } = this.#request
     const { additionalEnvironment, defaultPath } = this.#settings
-    const { path: actionDirectory } = this.#directory
-    const facts = { defaultPath, timeoutMs, sideChannelPath: this.#sideChannelPath, actionDirectory, properties }
+    const isInside = image !== undefined
+    const paths = { sideChannelPath: this.#sideChannelPath, actionDirectory: this.#directory.path }
+    const seen = {
+      sideChannelPath: this.#inside(paths.sideChannelPath),
+      actionDirectory: this.#inside(paths.actionDirectory),
+    }
+    const ofImage = image?.environment ?? []
+    const facts = { defaultPath, timeoutMs, properties, ofImage, ...(isInside ? seen : paths) }
     return commandEnvironment(declared, additionalEnvironment, facts)
   }
 

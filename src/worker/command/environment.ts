@@ -18,11 +18,13 @@ export interface EnvironmentFacts {
   readonly sideChannelPath: string
   readonly actionDirectory: string
   readonly properties: readonly PlatformProperty[]
+  /** Variables of the image that the command runs in, as `NAME=value`. */
+  readonly ofImage?: readonly string[]
 }
 
 /**
- * The whole environment of a command. Later entries override earlier ones: a default PATH, the configured additions,
- * the variables of the Command (REAPI Command.environment_variables allows defaults). Nothing else is inherited from
+ * The whole environment of a command. Later entries override earlier ones: a default PATH, the variables of its image, the
+ * configured additions, the variables of the Command (REAPI Command.environment_variables allows defaults). Nothing else is inherited from
  * this process. A source without a value adds nothing, such as a property that the action does not have or a variable
  * that this process lacks.
  */
@@ -36,6 +38,10 @@ export const commandEnvironment = (
   // Programs that the command starts by name need PATH, e.g. gcc for its linker. The command itself is found without
   // it.
   if (facts.defaultPath !== '') environment['PATH'] = facts.defaultPath
+  for (const text of facts.ofImage ?? []) {
+    const end = text.indexOf('=')
+    environment[text.slice(0, end)] = text.slice(end + 1)
+  }
   for (const [name, source] of additional) {
     const value = resolve(name, source, facts)
     if (value !== undefined) environment[name] = value

@@ -3,14 +3,14 @@ import { whenAborted } from '../../base/cancellation.js'
 import { StatusError } from '../../base/status-error.js'
 import { guardedTimeout } from '../../base/timers.js'
 import type { Launch, Launcher, LaunchFailed } from './launcher.js'
-import { startFailure } from './sandbox.js'
+import { type ConfinedCommand, startFailure } from './sandbox.js'
 import type { ProgramUsage } from './starter.js'
 
 export interface CommandRun {
   /** The program (absolute, relative to `cwd`, or looked up in the PATH of `environment`) and its arguments. */
   readonly argv: readonly string[]
   /** The command line that runs it in a sandbox, and a descriptor for the sandbox's status. */
-  readonly confined?: { readonly argv: readonly string[]; readonly status: number } | undefined
+  readonly confined?: (ConfinedCommand & { readonly status: number }) | undefined
   /** Absolute. Must exist. */
   readonly cwd: string
   /** The whole environment: nothing is inherited. */
@@ -74,7 +74,7 @@ export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<C
       launch.kill()
     })
   }
-  const environment = Object.entries(run.environment)
+  const environment = Object.entries(confined?.environment ?? run.environment)
   const argv = confined?.argv ?? run.argv
   const status = confined?.status
   const isMonitor = confined !== undefined

@@ -20,8 +20,21 @@ export interface SandboxSettings {
   readonly hidden: readonly string[]
 }
 
+/** An image that is the file system of a command. */
+export interface SandboxImage {
+  /** Absolute path of its files, in which the mount points exist. */
+  readonly root: string
+  readonly hasVarTmp: boolean
+  readonly hasResolver: boolean
+}
+
+/** Where a command in an image finds its directory; the same on every worker. */
+export const DIRECTORY_IN_IMAGE = '/remexec'
+
 export interface Confined {
   readonly argv: readonly string[]
+  /** Of the command. */
+  readonly environment: Readonly<Record<string, string>>
   /** The working directory, below the input root. */
   readonly cwd: string
   readonly root: string
@@ -31,6 +44,14 @@ export interface Confined {
   readonly directory: string
   /** The directory with all actions of the worker. Other actions in it are hidden. */
   readonly workDirectory: string
+  /** Undefined if the command sees the machine. Only with `ownsMounts`, and not with `isRoot`. */
+  readonly image: SandboxImage | undefined
+}
+
+export interface ConfinedCommand {
+  readonly argv: readonly string[]
+  /** Of bubblewrap, which passes it on. */
+  readonly environment: Readonly<Record<string, string>>
 }
 
 const TRIAL_MS = 10_000
@@ -104,22 +125,54 @@ export class Sandbox {
   }
 
   /** The command line that runs `argv` in the sandbox. `startFailure` reads its status from `STATUS_FD`. */
-  confine({ argv, cwd, ...paths }: Confined): readonly string[] {
+  confine({ argv, environment, cwd, ...paths }: Confined): ConfinedCommand {
     const { keepsNetwork, isRoot } = this.#settings
-    const inside = isRoot ? `/${cwd.slice(paths.root.length + 1)}` : cwd
+    const inside = isRoot ? `/${cwd.slice(paths.root.length + 1)}` : pathInside(cwd, paths)
     const mounts = this.#mounts(paths)
     const status = ['--json-status-fd', String(STATUS_FD)]
-    return [this.#program, ...namespaces(keepsNetwork), ...mounts, ...status, '--chdir', inside, '--', ...argv]
+    const { outside, options } = environmentOf(environment)
+    const line = [...namespaces(keepsNetwork), ...mounts, ...options, ...status, '--chdir', inside, '--', ...argv]
+    return { argv: [this.#program, ...line], environment: outside }
   }
 
-  #mounts({ root, directory, workDirectory, readOnly }: Omit<Confined, 'argv' | 'cwd'>): readonly string[] {
-    const { ownsMounts, isRoot, tmpBytes } = this.#settings
+  #mounts(paths: Omit<Confined, 'argv' | 'cwd' | 'environment'>): readonly string[] {
+    const { root, directory, workDirectory, readOnly, image } = paths
+    const { ownsMounts, isRoot, keepsNetwork, tmpBytes } = this.#settings
     if (!ownsMounts) return ['--dev-bind', '/', '/', '--proc', '/proc']
-    const inputs = readOnly.flatMap((path) => ['--ro-bind', `${root}/${path}`, `${isRoot ? '' : root}/${path}`])
+    const seen = isRoot ? '' : pathInside(root, paths)
+    const inputs = readOnly.flatMap((path) => ['--ro-bind', `${root}/${path}`, `${seen}/${path}`])
+    if (image !== undefined) {
+      const own = ['--bind', directory, DIRECTORY_IN_IMAGE]
+      return [
+        ...fileSystem(image, keepsNetwork),
+        ...privateMounts(tmpBytes),
+        ...varTmp(image, tmpBytes),
+        ...own,
+        ...inputs,
+      ]
+    }
     if (isRoot) return ['--bind', root, '/', ...inputs, ...privateMounts(tmpBytes)]
     const options = ['--tmpfs', workDirectory, '--bind', directory, directory, '--remount-ro', workDirectory]
     return [...machine(tmpBytes), ...this.#hidden.options(), ...options, ...inputs]
   }
+}
+
+/** The path that a command has for a path in its directory. */
+export const pathInside = (path: string, { directory, image }: Pick<Confined, 'directory' | 'image'>): string =>
+  image === undefined ? path : `${DIRECTORY_IN_IMAGE}${path.slice(directory.length)}`
+
+/**
+ * Variables by which loaders of programs read, load or write files. bubblewrap itself, which runs before there is a sandbox, must
+ * not have them: it sets them for the command.
+ */
+const OF_LOADERS = /^(LD_|GLIBC_TUNABLES$|GCONV_PATH$|LOCPATH$|NLSPATH$|MALLOC_|GCOV_|LLVM_PROFILE)/
+
+const environmentOf = (environment: Readonly<Record<string, string>>) => {
+  const entries = Object.entries(environment)
+  if (!entries.some(([name]) => OF_LOADERS.test(name))) return { outside: environment, options: [] }
+  const outside = entries.filter(([name]) => !OF_LOADERS.test(name))
+  const inside = entries.filter(([name]) => OF_LOADERS.test(name))
+  return { outside: Object.fromEntries(outside), options: inside.flatMap(([name, value]) => ['--setenv', name, value]) }
 }
 
 /**
@@ -173,6 +226,16 @@ const privateMounts = (bytes: number): readonly string[] => [
   ...['--dev', '/dev', ...inMemory('/dev/shm', bytes), '--remount-ro', '/dev'],
   ...['--proc', '/proc', ...inMemory('/tmp', bytes)],
 ]
+
+/** An image as the whole file system of a command, read-only. */
+const fileSystem = ({ root, hasResolver }: SandboxImage, keepsNetwork: boolean): readonly string[] => [
+  ...['--ro-bind', root, '/'],
+  // The names of the network are those of the machine.
+  ...(keepsNetwork && hasResolver ? ['--ro-bind-try', '/etc/resolv.conf', '/etc/resolv.conf'] : []),
+]
+
+const varTmp = ({ hasVarTmp }: SandboxImage, bytes: number): readonly string[] =>
+  hasVarTmp ? inMemory('/var/tmp', bytes) : []
 
 const machine = (bytes: number): readonly string[] => [
   ...['--ro-bind', '/', '/', ...privateMounts(bytes), ...inMemory('/var/tmp', bytes)],

@@ -23,6 +23,7 @@ import { Leftovers } from '../../../src/worker/command/leftovers.js'
 import { Orphans } from '../../../src/worker/command/orphans.js'
 import type { Sandbox } from '../../../src/worker/command/sandbox.js'
 import { WorkDirectory } from '../../../src/worker/disk/work-directory.js'
+import type { Images } from '../../../src/worker/image/images.js'
 import { KeptRoots } from '../../../src/worker/input/kept-roots.js'
 import type { ActionLimits } from '../../../src/worker/limit/limits.js'
 import { OutOfMemory } from '../../../src/worker/limit/out-of-memory.js'
@@ -38,6 +39,7 @@ type Parts = Partial<Omit<ActionContext, 'execution' | 'results'>> & {
   readonly limits?: Partial<ActionLimits>
   readonly kept?: { readonly maxEntries: number; readonly maxBytes: number }
   readonly sandbox?: Sandbox | undefined
+  readonly images?: Images | undefined
   /** Number of processes that the system has killed for lack of memory. */
   readonly oomKills?: () => number
 }
@@ -48,7 +50,7 @@ t.teardown(() => launcher.close())
 let workers = 0
 
 /** A runner of actions on its own disk directory. */
-export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, ...parts }: Parts = {}) => {
+export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, images, ...parts }: Parts = {}) => {
   // Each in its own directory, because a worker kills foreign processes in its work directory.
   const name = `worker${++workers}`
   t.teardown(async () => {
@@ -68,7 +70,7 @@ export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, ...parts
   const runner = new ActionRunner({
     workerName: 'tester',
     store: storeOfWorker(store.cas),
-    processes: { launcher, leftovers, workDirectory, outOfMemory, sandbox, keptRoots },
+    processes: { launcher, leftovers, workDirectory, outOfMemory, sandbox, keptRoots, images },
     maxUploadTimeoutMs: 60_000,
     timeoutMessage: 'execution timeout exceeded',
     ledger: new Ledger(),

@@ -503,3 +503,21 @@ t.test('a confined action reaches only its own Unix sockets', { skip: noSandbox 
     })
   }
 })
+
+t.test('variables of the loader have no effect on the sandbox itself', { skip: noSandbox }, async (t) => {
+  const { run, text, directory, rest } = await setUp(t, { sandbox: await sandboxOf() })
+  const environmentVariables = [
+    { name: 'LD_DEBUG', value: 'files' },
+    { name: 'LD_DEBUG_OUTPUT', value: join(directory, 'spy') },
+  ]
+  await run({ ...sh('true'), environmentVariables })
+  t.same(
+    readdirSync(directory).filter((name) => name.startsWith('spy')),
+    [],
+    'the loader of bubblewrap, which runs outside, would have written a file there',
+  )
+  const paths = [{ name: 'LD_LIBRARY_PATH', value: '/of/the/command' }]
+  const { result } = await run({ ...sh('echo $LD_LIBRARY_PATH'), environmentVariables: paths })
+  t.equal(text(result?.stdoutDigest as never), '/of/the/command\n', 'the command has them')
+  t.same(await rest(), [])
+})

@@ -1,0 +1,25 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+
+/** A folder beside the checkout's own, because `t.testdir` cannot remove directories without permissions. */
+export const makeDirectory = (t: Test): string => {
+  const directory = mkdtempSync(join(tmpdir(), 'remexec-images-'))
+  t.teardown(() => {
+    unlock(directory)
+    rmSync(directory, { recursive: true, force: true })
+  })
+  return directory
+}
+
+const unlock = (directory: string): void => {
+  chmodSync(directory, 0o700)
+  for (const entry of readdirSync(directory, { withFileTypes: true }))
+    if (entry.isDirectory()) unlock(join(directory, entry.name))
+}
+
+export const makeBelow = (directory: string, name: string): string => {
+  mkdirSync(join(directory, name))
+  return join(directory, name)
+}
