@@ -1,6 +1,8 @@
+import { CATCH_ALL } from '../base/catch-all.js'
 import { columns } from '../base/columns.js'
 import { type Use, whyOwned } from './carried.js'
 import type { AttachedWorker, Config, ServerConfig } from './config.js'
+import { innermost } from './innermost.js'
 import { storePath } from './store-path.js'
 import { addressText } from './value/address.js'
 import { readsText, writersIn, writesText } from './who-writes.js'
@@ -139,7 +141,8 @@ const servicesOf = ({ services }: ServerConfig, config: Config): Row[] => {
 
 const readOnly = (isReadOnly: boolean): string => (isReadOnly ? ', read only' : '')
 
-const worksOn = ({ server, options }: AttachedWorker, config: Config): Row[] => {
+const worksOn = (worker: AttachedWorker, config: Config): Row[] => {
+  const { server, options } = worker
   const { worker_api_endpoint: endpoint, cas_fast_slow_store: store, upload_action_result: results } = options
   const connects = server === undefined ? endpoint.uri : `server ${JSON.stringify(server)} of this process`
   return [
@@ -148,7 +151,23 @@ const worksOn = ({ server, options }: AttachedWorker, config: Config): Row[] => 
     ...(results.ac_store === undefined
       ? []
       : [['results', `${results.ac_store}: ${pathOf(results.ac_store, config)}`]]),
+    ...imagesOf(worker, config),
   ]
+}
+
+/** What becomes of actions that name an image. Empty where a scheduler of another file, or an entry for the property, decides. */
+const imagesOf = ({ server, options }: AttachedWorker, config: Config): Row[] => {
+  const { container_images: images } = options
+  if (images !== undefined) {
+    const from = images.registries.length === 0 ? 'every registry with a public address' : images.registries.join(', ')
+    return [['named images', `run in them: from ${from}, kept in ${images.directory ?? 'work_directory'}`]]
+  }
+  const name = config.servers.find((one) => one.name === server)?.services.worker_api?.scheduler
+  const supported =
+    name === undefined ? undefined : innermost(config.schedulers.get(name))?.supported_platform_properties
+  if (supported?.get(CATCH_ALL) !== 'ignore' || supported.has('container-image')) return []
+  const remedy = `container_images here, or 'container-image': 'ignore' in scheduler ${name}`
+  return [['named images', `actions that name one are not run here: ${remedy}`]]
 }
 
 const table = (rows: readonly Row[]): string[] => columns(rows).map((line) => `  ${line}`)

@@ -150,4 +150,6 @@ export interface WorkerOffer {
   readonly sick?: string
   /** Whether its actions can change nothing but their outputs, and have no network. */
   readonly isConfined?: boolean
+  /** Whether it runs actions in the images that they name. */
+  readonly runsImages?: boolean
 }

@@ -84,6 +84,29 @@ t.test('every service of a server is described, also those for people and operat
     )
 })
 
+t.test('a worker says what becomes of actions that name an image', async (t) => {
+  const rowOf = (properties: string, keys: string): string | undefined => {
+    const text = config
+      .replace('simple: {}', `simple: { supported_platform_properties: ${properties} }`)
+      .replace("work_directory: '/w',", `work_directory: '/w', ${keys}`)
+    const parsed = parseConfig(text, 'c.json5')
+    t.same(parsed.problems, [])
+    const lines = parsed.config === undefined ? [] : explain(parsed.config, new Map(), new Map())
+    return lines.find((line) => line.includes('named images'))
+  }
+  const confined = 'use_namespaces: true, use_mount_namespace: true,'
+  t.match(
+    rowOf(`{ '*': 'ignore' }`, ''),
+    /not run here: container_images here, or 'container-image': 'ignore' in scheduler S/,
+  )
+  t.match(
+    rowOf(`{ '*': 'ignore' }`, `${confined} container_images: { registries: ['ghcr.io'] },`),
+    /from ghcr\.io, kept in/,
+  )
+  t.match(rowOf('{}', `${confined} container_images: {},`), /every registry with a public address/)
+  t.equal(rowOf(`{ '*': 'ignore', 'container-image': 'ignore' }`, ''), undefined)
+})
+
 t.test('validate --explain describes usable files after the verdict', async (t) => {
   const directory = t.testdir({ 'fine.json5': config, 'wrong.json5': '{ stores: [] }' })
   let output = ''

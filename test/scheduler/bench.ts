@@ -57,9 +57,10 @@ export class Bench {
     pairs: readonly (readonly [string, ...string[]])[] = [],
     maxInflightAttempts = Infinity,
     maxWaitingAttempts = 0,
+    runsImages = false,
   ): void {
     const properties = new Map(pairs.map(([name, ...values]) => [name, values]))
-    const offer: WorkerOffer = { name: id, properties, maxInflightAttempts, maxWaitingAttempts }
+    const offer: WorkerOffer = { name: id, properties, maxInflightAttempts, maxWaitingAttempts, runsImages }
     this.do(this.machine.workerConnected(this.nowMs, id, offer, { attemptIds: [] }))
   }
 

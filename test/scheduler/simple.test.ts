@@ -119,44 +119,55 @@ t.test('an undeclared property is matched as `*` declares, and rejected without 
   }
 })
 
-t.test('an action that asks for a container is told that it ran without one', async (t) => {
+t.test('an action that names an image runs only where actions run in images', async (t) => {
   const image = (value: string): Pairs => [['container-image', value]]
-  const benchOf = (...declared: readonly (readonly [string, MatchKind])[]): Bench => {
-    const bench = new Bench({ supportedPlatformProperties: new Map(declared) })
-    bench.worker('w', [])
-    return bench
-  }
-  const messageOf = (bench: Bench): string => {
-    const outcome = bench.machine.get('operations/1')?.outcome
-    return outcome !== undefined && 'response' in outcome ? outcome.response.message : 'no response'
+  const benchOf = (...kinds: readonly (readonly [string, MatchKind])[]): Bench =>
+    new Bench({ supportedPlatformProperties: new Map(kinds) })
+  const errorOf = (bench: Bench, name = 'operations/1') => {
+    const outcome = bench.machine.get(name)?.outcome
+    return outcome !== undefined && 'error' in outcome ? outcome.error : undefined
   }
 
-  const silent = benchOf(['*', 'ignore'])
-  silent.enqueue(image('docker://gcc:13'))
-  silent.enqueue(image('docker://gcc:13'))
-  silent.enqueue(image('docker://clang'))
-  const lines = silent.of('log').map(({ message }) => message)
-  t.equal(lines.length, 2, 'one line for each image')
-  t.match(lines[0], /container-image="docker:\/\/gcc:13".*own system.*supported_platform_properties/)
-  silent.finish('w', '1-1')
-  t.equal(
-    messageOf(silent),
-    'container-image="docker://gcc:13" was ignored: the command ran on the worker\'s own system',
-  )
+  const without = benchOf(['*', 'ignore'])
+  without.worker('plain')
+  without.enqueue(image('docker://gcc:13'))
+  without.enqueue([['docker-image', 'docker://clang']])
+  t.same(without.starts, [], 'not on the own system of a worker')
+  t.match(without.machine.explained('operations/1')?.progress?.waitsFor, /none runs actions in images/)
+  without.pass(9_000, ['plain'])
+  t.equal(errorOf(without), undefined, 'a worker that restarts has time to connect')
+  without.pass(2_000, ['plain'])
+  for (const name of ['operations/1', 'operations/2'])
+    t.match(errorOf(without, name), { code: 9, message: /container_images.*'container-image': 'ignore'/ })
+  without.enqueue(image('none'))
+  t.equal(without.starts.length, 1, '`none` asks for no image')
 
-  const decided = benchOf(['container-image', 'ignore'], ['*', 'ignore'])
-  decided.enqueue(image('docker://gcc:13'))
-  decided.finish('w', '1-1')
-  t.same([decided.of('log').length, messageOf(decided)], [0, ''], 'not where the configuration says so by name')
+  const mixed = benchOf(['*', 'ignore'])
+  mixed.worker('plain')
+  mixed.enqueue(image('docker://gcc:13'))
+  mixed.worker('images', [], 4, 0, true)
+  t.same(mixed.starts, ['images operations/1 1-1'])
+  mixed.finish('images', '1-1')
+  mixed.do(mixed.machine.workerDisconnected(mixed.nowMs, 'images'))
+  mixed.enqueue(image('docker://gcc:13'))
+  mixed.pass(50_000, ['plain'])
+  t.equal(errorOf(mixed, 'operations/2'), undefined, 'a fleet that had such workers waits for them')
 
   const none = benchOf(['*', 'ignore'])
-  none.enqueue(image('none'))
-  none.finish('w', '1-1')
-  t.same([none.of('log').length, messageOf(none)], [0, ''], '`none` asks for no container')
+  none.enqueue(image('docker://gcc:13'))
+  none.pass(50_000)
+  t.equal(errorOf(none), undefined, 'without any worker it waits for one')
 
-  const many = benchOf(['*', 'ignore'])
-  for (let number = 0; number < 150; number++) many.enqueue(image(`docker://${number}`))
-  t.equal(many.of('log').length, 100, 'a client cannot fill the log')
+  const ignored = benchOf(['container-image', 'ignore'], ['*', 'ignore'])
+  ignored.worker('plain')
+  ignored.enqueue(image('docker://gcc:13'))
+  t.equal(ignored.starts.length, 1, 'where the configuration says so by name, it runs on the own system')
+
+  const exact = benchOf(['container-image', 'exact'])
+  exact.worker('images', [], 4, 0, true)
+  exact.enqueue(image('docker://gcc:13'))
+  exact.worker('this', [['container-image', 'docker://gcc:13']])
+  t.same(exact.starts, ['this operations/1 1-1'], 'exact is exact')
 })
 
 t.test('minimum properties are reserved while the command runs', async (t) => {

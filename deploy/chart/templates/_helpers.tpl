@@ -233,6 +233,9 @@ spec:
 {{- $services := "{ execution: [{ instance_name: '*', cas_store: 'SCHEDULER_CAS', scheduler: 'MAIN' }], worker_api: { scheduler: 'MAIN' } }" }}
 {{- $text = replace "// chart: peers" (printf "{ name: 'peers', listener: %s, services: %s }," $listener $services) $text }}
 {{- end }}
+{{- if $values.scheduler.ignoreContainerImages }}
+{{- $text = replace "// chart: images" "'container-image': 'ignore', 'docker-image': 'ignore'," $text }}
+{{- end }}
 {{- with $values.pages.address }}
 {{- $text = replace "// chart: pages" (printf "address: %s," (toJson .)) $text }}
 {{- end }}

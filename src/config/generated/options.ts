@@ -908,7 +908,7 @@ export interface CacheMetricsOptions {
  */
 export interface SimpleSchedulerOptions {
   /**
-   * The platform properties that actions may ask for, and how each is matched. `exact`: the values are equal. `minimum`: the worker has at least this number, and reserves that much while the action runs. `priority`: the worker has the property. `ignore`: always matches. `'*'` sets the match for every property that is not listed; without it an action that asks for an unlisted property is rejected. Unless listed, `persistentWorkerKey` and `persistentWorkerProtocol`, which Bazel adds itself, are accepted and match every worker.
+   * The platform properties that actions may ask for, and how each is matched. `exact`: the values are equal. `minimum`: the worker has at least this number, and reserves that much while the action runs. `priority`: the worker has the property. `ignore`: always matches. `'*'` sets the match for every property that is not listed; without it an action that asks for an unlisted property is rejected. Unless listed, `persistentWorkerKey` and `persistentWorkerProtocol`, which Bazel adds itself, are accepted and match every worker. Unless listed, `container-image` and `docker-image` are not covered by `'*': 'ignore'`: an action that names an image by them needs a worker with `container_images`; list them as `ignore` to run such actions on workers as they are.
    */
   readonly supported_platform_properties: ReadonlyMap<string, 'minimum' | 'exact' | 'priority' | 'ignore'>
   /**

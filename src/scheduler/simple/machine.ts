@@ -19,7 +19,6 @@ import { progressOf } from './queue/why.js'
 import { Runs } from './runs.js'
 import type { SimpleSettings } from './settings.js'
 import { Context } from './state/context.js'
-import { IgnoredImages, ignoredImage, withIgnoredImage } from './state/ignored-image.js'
 import { Operations, stateOf } from './state/operations.js'
 import { requirementOf } from './state/requirement.js'
 import type { Command, Execution, Operation } from './state/state.js'
@@ -42,7 +41,6 @@ export class SimpleScheduler {
   readonly #workers: Workers
   readonly #takeOver: TakeOver
   readonly #runs: Runs
-  readonly #ignoredImages = new IgnoredImages()
   #matchedMs = 0
 
   /** `ledger` counts the outcomes of finished operations. */
@@ -154,9 +152,6 @@ export class SimpleScheduler {
       const operation = this.#operations.unfinished(name)
       if (operation === undefined) return
       const requirement = requirementOf(request.properties, this.#context.settings.supportedPlatformProperties)
-      const image = this.#ignoredImage(request)
-      const warning = image === undefined ? undefined : this.#ignoredImages.note(image)
-      if (warning !== undefined) this.#context.log('warn', warning)
       const check = (): void => this.#checkRoom(operation.instanceName, past !== undefined)
       const toRun = { request, requirement, past }
       const { execution, isNew } = this.#runs.joinable(operation, toRun, this.#workers.areConfined, check)
@@ -372,14 +367,8 @@ export class SimpleScheduler {
     this.#ended(execution, { error })
   }
 
-  #ignoredImage({ properties }: ExecutionRequest): string | undefined {
-    return ignoredImage(properties, this.#context.settings.supportedPlatformProperties)
-  }
-
   /** `run` is how a worker got the result; undefined for an error of the server. */
-  #finish(execution: Execution, result: Outcome, run?: RunFacts): void {
-    const image = this.#ignoredImage(execution.request)
-    const outcome = image === undefined ? result : withIgnoredImage(result, image)
+  #finish(execution: Execution, outcome: Outcome, run?: RunFacts): void {
     execution.enter('finish')
     this.#runs.forget(execution)
     const others = [...execution.operations].filter(({ request }) => !isFor(request, execution, run))

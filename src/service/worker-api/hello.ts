@@ -46,7 +46,7 @@ export const parseHello = (hello: Hello): ParsedHello => {
   return {
     offer: {
       ...{ name, properties: offered, maxInflightAttempts: slots, maxWaitingAttempts },
-      ...{ sick: shownReason(hello.sick), isConfined: hello.confined },
+      ...{ sick: shownReason(hello.sick), isConfined: hello.confined, runsImages: hello.containerImages },
     },
     previous: { workerId, workerKey, attemptIds, brought, highestEpoch, termKey },
   }

@@ -17,10 +17,10 @@ export class Group {
   readonly capable = new Set<WorkerClass>()
   buckets = 0
 
-  constructor(signature: string, { exact, minimum, present }: Requirement) {
+  constructor(signature: string, { exact, minimum, present, needsImages }: Requirement) {
     this.signature = signature
     this.names = [...minimum.keys()].sort()
-    this.least = { signature, exact, present, minimum: new Map(this.names.map((name) => [name, 0])) }
+    this.least = { signature, exact, present, needsImages, minimum: new Map(this.names.map((name) => [name, 0])) }
   }
 
   amountsOf({ minimum }: Requirement): number[] {
@@ -80,6 +80,8 @@ export class Bucket {
   /** Start of the time without a capable worker. */
   unmatchedSinceMs: number | undefined
   readonly giveUp = new Deadline()
+  /** When executions that name an image are refused because no worker runs actions in images. */
+  readonly withoutImages = new Deadline()
   readonly logAgain = new Deadline()
   readonly hold = new Deadline()
 

@@ -10,6 +10,7 @@ const MAX_SHOWN = 3
  * property, or why those that offer all of it take no actions. Workers that drain take none.
  */
 export const explainMismatch = (requirement: Requirement, all: Iterable<Worker>): string => {
+  const { needsImages } = requirement
   const asked = `asked for ${describeRequirement(requirement)}`
   const known = [...all]
   const workers = known.filter((worker) => !worker.isDraining)
@@ -28,7 +29,8 @@ export const explainMismatch = (requirement: Requirement, all: Iterable<Worker>)
     if (most < amount) lacking.push(`${name}>=${amount} is offered by none (${name}: ${most < 0 ? 'nothing' : most})`)
   }
   for (const name of requirement.present)
-    if (offers(workers, name).size === 0) lacking.push(`${name} is offered by none`)
+    if (offers(workers, name).size === 0)
+      lacking.push(needsImages ? 'none runs actions in images (container_images)' : `${name} is offered by none`)
   const reason = lacking.length > 0 ? lacking.join(', ') : 'no single worker offers all of it'
   const besides = drainingCount === 0 ? '' : `; ${draining}`
   return `${asked}; of ${workers.length} connected worker${workers.length === 1 ? '' : 's'} ${reason}${besides}`

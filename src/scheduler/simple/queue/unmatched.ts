@@ -4,6 +4,7 @@ import type { Context } from '../state/context.js'
 import type { Execution, Worker } from '../state/state.js'
 import type { Bucket } from './bucket.js'
 import { ableTo, explainMismatch } from './explain.js'
+import { IMAGE_WAIT_MS, lacksImages, WITHOUT_IMAGES } from './without-images.js'
 
 const REASONS_MAX = 1000
 
@@ -32,15 +33,35 @@ export class Unmatched {
     bucket.unmatchedSinceMs = nowMs
     bucket.logAgain.onDue = () => this.#log(bucket)
     this.#logUnlessRecent(bucket)
+    if (bucket.requirement.needsImages) {
+      deadlines.set(bucket.withoutImages, nowMs + IMAGE_WAIT_MS)
+      bucket.withoutImages.onDue = () => this.#refuseImages(bucket)
+    }
     if (settings.noWorkerTimeoutMs === undefined) return
     bucket.giveUp.onDue = () => this.#giveUp(bucket, settings.noWorkerTimeoutMs ?? 0)
     deadlines.set(bucket.giveUp, nowMs + settings.noWorkerTimeoutMs)
+  }
+
+  /** Refuses what waited long enough for a worker that runs actions in images, if this fleet has none. */
+  #refuseImages(bucket: Bucket): void {
+    const { deadlines, nowMs } = this.#context
+    const lacks = lacksImages(bucket.requirement, this.#workers(), this.#context)
+    for (const execution of lacks ? bucket.arrivals : []) {
+      if (execution.waitingSinceMs + IMAGE_WAIT_MS > nowMs) break
+      const message = `no worker for this action: ${WITHOUT_IMAGES}`
+      this.#onGivenUp(execution, new StatusError('FAILED_PRECONDITION', message))
+    }
+    const [oldest] = bucket.arrivals
+    if (oldest === undefined || bucket.unmatchedSinceMs === undefined) return
+    const dueMs = Math.max(oldest.waitingSinceMs + IMAGE_WAIT_MS, nowMs + 1000)
+    deadlines.set(bucket.withoutImages, dueMs)
   }
 
   /** A capable worker connected, or the bucket is empty. */
   ended(bucket: Bucket): void {
     bucket.unmatchedSinceMs = undefined
     this.#context.deadlines.clear(bucket.giveUp)
+    this.#context.deadlines.clear(bucket.withoutImages)
     this.#context.deadlines.clear(bucket.logAgain)
   }
 

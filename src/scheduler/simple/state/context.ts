@@ -18,6 +18,8 @@ export class Context {
   nowMs = 0
   /** Nothing is started: what an earlier scheduler had is still being told. */
   isHeld = false
+  /** When a worker was last here that runs actions in images. */
+  imagesSeenMs = Number.NEGATIVE_INFINITY
   #commands: Command[] = []
 
   constructor(settings: SimpleSettings, ledger: Ledger, meter: SchedulerMeter = unmetered) {

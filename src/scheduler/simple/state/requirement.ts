@@ -1,6 +1,8 @@
-import { entryFor } from '../../../base/catch-all.js'
+import { CATCH_ALL, entryFor } from '../../../base/catch-all.js'
 import { isStatus, StatusError } from '../../../base/status-error.js'
+import { IMAGE_PROPERTIES, isNoImage } from '../../../reapi/container-image.js'
 import type { PlatformProperty } from '../../../reapi/platform.js'
+import type { WorkerOffer } from '../../request.js'
 
 /**
  * How a declared property is matched. `exact`: the worker offers the requested value. `minimum`: the worker
@@ -17,6 +19,28 @@ export type MatchKind = 'exact' | 'minimum' | 'priority' | 'ignore'
  */
 const HINTS = new Set(['persistentWorkerKey', 'persistentWorkerProtocol'])
 
+const OF_IMAGES: ReadonlySet<string> = new Set(IMAGE_PROPERTIES)
+
+/**
+ * Whether a property names an image that only workers with `container_images` can use: `*` lets it pass, and the configuration does
+ * not say by name how it is matched.
+ */
+const isImageNeeded = ({ name, value }: PlatformProperty, declared: ReadonlyMap<string, MatchKind>): boolean =>
+  OF_IMAGES.has(name) && !isNoImage(value) && !declared.has(name) && declared.get(CATCH_ALL) === 'ignore'
+
+/** The name by which workers that run actions in images are found. */
+const [IMAGES] = IMAGE_PROPERTIES
+const ANY_IMAGE = 'any image'
+
+/** The properties of a worker as they are matched: one that runs actions in images offers any. */
+export const matchedProperties = (
+  { properties, runsImages = false }: WorkerOffer,
+  declared: ReadonlyMap<string, MatchKind>,
+): WorkerOffer['properties'] => {
+  if (!runsImages || entryFor(declared, IMAGES) === 'minimum') return properties
+  return new Map([...properties, [IMAGES, [...(properties.get(IMAGES) ?? []), ANY_IMAGE]]])
+}
+
 /** What an action requires of a worker. Actions of equal `signature` can run on exactly the same workers. */
 export interface Requirement {
   readonly signature: string
@@ -25,6 +49,8 @@ export interface Requirement {
   readonly minimum: ReadonlyMap<string, number>
   /** Names that must be offered with any value. */
   readonly present: readonly string[]
+  /** Only workers that run actions in images can run it. */
+  readonly needsImages: boolean
 }
 
 /**
@@ -39,6 +65,7 @@ export const requirementOf = (
   const exact = new Map<string, PlatformProperty>()
   const minimum = new Map<string, number>()
   const present = new Set<string>()
+  let needsImages = false
   for (const { name, value } of properties) {
     if (HINTS.has(name) && !declared.has(name)) continue
     const kind = entryFor(declared, name)
@@ -46,9 +73,13 @@ export const requirementOf = (
     if (kind === 'exact') exact.set(JSON.stringify([name, value]), { name, value })
     if (kind === 'minimum') minimum.set(name, Math.max(minimum.get(name) ?? 0, amountOf(name, value)))
     if (kind === 'priority') present.add(name)
+    if (isImageNeeded({ name, value }, declared)) {
+      needsImages = true
+      present.add(IMAGES)
+    }
   }
   const parts = [[...exact.keys()].sort(), [...minimum].sort(([a], [b]) => (a < b ? -1 : 1)), [...present].sort()]
-  return { signature: JSON.stringify(parts), exact: [...exact.values()], minimum, present: [...present] }
+  return { signature: JSON.stringify(parts), exact: [...exact.values()], minimum, present: [...present], needsImages }
 }
 
 /** The signature without the amounts of `minimum` properties. */

@@ -1,7 +1,7 @@
 import { entryFor } from '../../../base/catch-all.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { WorkerOffer } from '../../request.js'
-import { amountOf, type MatchKind, type Requirement } from '../state/requirement.js'
+import { amountOf, type MatchKind, matchedProperties, type Requirement } from '../state/requirement.js'
 import { type Attempt, Worker } from '../state/state.js'
 
 /** Whether this is offered, whatever is left of it now. */
@@ -30,7 +30,7 @@ export const newWorker = (
     if (values.length === 0) throw new StatusError('INVALID_ARGUMENT', `worker property ${name} has no value`)
     total.set(name, Math.max(...values.map((value) => amountOf(name, value))))
   }
-  return new Worker(id, offer, total, nowMs)
+  return new Worker(id, { ...offer, properties: matchedProperties(offer, declared) }, total, nowMs)
 }
 
 /**

@@ -79,6 +79,7 @@ export class Workers {
     worker.standing.sick = offer.sick ?? ''
     if (worker.standing.sick !== '') this.#context.log('warn', `worker ${workerId} is sick: ${worker.standing.sick}`)
     this.#byId.set(workerId, worker)
+    if (offer.runsImages === true) this.#context.imagesSeenMs = nowMs
     if (before?.isConnected === true) meter.worker('disconnected')
     meter.worker('connected')
     this.#awaitNews(worker)
@@ -334,6 +335,7 @@ export class Workers {
 
   #remove(worker: Worker): void {
     this.#byId.delete(worker.id)
+    if (worker.offer.runsImages === true) this.#context.imagesSeenMs = this.#context.nowMs
     this.#remembered.left(worker, this.#context.nowMs)
     this.#retire(worker)
   }
