@@ -26,6 +26,7 @@ import { storeKindCases } from './cases/store-kinds.js'
 import { streamCases } from './cases/streams.js'
 import { threadCases } from './cases/threads.js'
 import { trueCases } from './cases/true.js'
+import { unseenPagesCases } from './cases/unseen-pages.js'
 import { writeCases } from './cases/write.js'
 import { zstdAtRestCases } from './cases/zstd-at-rest.js'
 
@@ -45,6 +46,7 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...shippedCases(),
   ...sessionCases(clients),
   ...observedCases(),
+  ...unseenPagesCases(),
   ...probeCases(),
   ...noOpCases(),
   ...queueOfServersCases(),

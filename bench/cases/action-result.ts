@@ -128,7 +128,7 @@ export const getActionResult = ({
 }
 
 /** RequestMetadata of one build, which then holds what the hit names. */
-const OF_A_BUILD: Request['headers'] = {
+export const OF_A_BUILD: Request['headers'] = {
   [REQUEST_METADATA]: codec(`${REAPI}.RequestMetadata`)
     .encode({ toolInvocationId: '3ee1b0b0-5a6e-4a5e-9d0f-8a2f4f6c1d11' })
     .toString('base64'),

@@ -163,6 +163,14 @@ export const unobserved = (dataPath: string): object => withServices(dataPath, {
 export const observedToo = (dataPath: string): object => observed(dataPath)
 export const unobservedToo = (dataPath: string): object => unobserved(dataPath)
 
+/** A server that keeps build events and has pages, of which nobody asks any; and one without, all else alike. */
+export const withPages = (dataPath: string): object =>
+  withServices(dataPath, { build_events: { path: `${dataPath}/events` }, pages: {} }, {})
+export const withoutPages = (dataPath: string): object => withServices(dataPath, {}, {})
+/** Another process of each: how much two differ that are the same. */
+export const withPagesToo = (dataPath: string): object => withPages(dataPath)
+export const withoutPagesToo = (dataPath: string): object => withoutPages(dataPath)
+
 const withServices = (dataPath: string, services: object, global: object): object => {
   const config = benchConfig(dataPath) as { readonly servers: readonly { readonly services: object }[] }
   const servers = config.servers.map((server) => ({ ...server, services: { ...server.services, ...services } }))

@@ -77,8 +77,8 @@ interface Work {
   readonly outputs?: readonly string[]
 }
 
-/** Uploads an action, runs it and returns its ExecuteResponse. */
-export const execute = async ({ client }: Running, { script, inputs = {}, outputs = [] }: Work) => {
+/** Uploads an action and returns its digest, for a message. */
+export const upload = async ({ client }: Running, { script, inputs = {}, outputs = [] }: Work) => {
   const command = commandCodec.encode({
     arguments: ['/bin/sh', '-c', script],
     environmentVariables: [{ name: 'PATH', value: process.env['PATH'] ?? '' }],
@@ -97,8 +97,14 @@ export const execute = async ({ client }: Running, { script, inputs = {}, output
   for (const request of requests) {
     await client.unary(`${REAPI}.ContentAddressableStorage/BatchUpdateBlobs`, { requests: [request] }).response
   }
+  return Digest.of(action, SHA256).toMessage()
+}
+
+/** Uploads an action, runs it and returns its ExecuteResponse. */
+export const execute = async (running: Running, work: Work) => {
+  const { client } = running
   let last: { readonly response?: { readonly value: Buffer } } = {}
-  const actionDigest = Digest.of(action, SHA256).toMessage()
+  const actionDigest = await upload(running, work)
   for await (const operation of client.serverStream(`${REAPI}.Execution/Execute`, { actionDigest })) last = operation
   return responseCodec.decode(last.response?.value ?? Buffer.alloc(0))
 }

@@ -4,6 +4,7 @@ import {
   executionOf,
   failureOf,
   nextOperation,
+  type Operation,
   onWorkers,
   outputBytes,
   outputFile,
@@ -224,14 +225,16 @@ const resultChecks: readonly Check[] = [
     id: 'EXE-49',
     sends: 'An action that prints and continues; its stream name, if given, can be read while it runs.',
     run: async (exam) => {
-      const { stream } = await start(exam, { script: 'echo early; sleep 1.5' })
-      const named = await nextOperation(stream, ({ metadata }) => {
-        return metadata !== null && metadataCodec.decode(metadata.value).stdoutStreamName !== ''
-      })
+      const { stream, first } = await start(exam, { script: 'echo early; sleep 1.5' })
+      const isNamed = ({ metadata }: Operation): boolean =>
+        metadata !== null && metadataCodec.decode(metadata.value).stdoutStreamName !== ''
+      const named = first !== undefined && isNamed(first) ? first : await nextOperation(stream, isNamed)
       if (named?.metadata == null) return exam.chose('gives no stream names')
       const { stdoutStreamName } = metadataCodec.decode(named.metadata.value)
-      const outcome = await exam.read(stdoutStreamName)
-      exam.chose(outcome.code === 0 ? 'streams stdout' : `names a stream that is refused with code ${outcome.code}`)
+      const { code, data } = await exam.read(stdoutStreamName)
+      exam.expectEqual(code, 0, 'the code of reading the stream that the server names')
+      exam.expect(data.toString().startsWith('early'), 'what the action printed', data.toString('utf8', 0, 40))
+      exam.chose('streams stdout')
     },
   },
   {
