@@ -21,6 +21,7 @@ export const explain = (
   'promises: how long a blob is kept at least',
   ...table([...promises]),
   ...(config.global.threads === 1 ? [] : threadsOf(config, uses)),
+  ...(config.schedulers.size === 0 ? [] : ['schedulers', ...table(queuesOf(config))]),
   ...config.servers.flatMap((server) => [
     `server ${JSON.stringify(server.name)} at ${addressText(server.listener)}`,
     ...table(servicesOf(server, config)),
@@ -31,6 +32,18 @@ export const explain = (
   ]),
   ...accessOf(config),
 ]
+
+/** Where the queue of each scheduler is. */
+const queuesOf = (config: Config): Row[] =>
+  [...config.schedulers].map(([name, scheduler]): Row => {
+    const options = innermost(scheduler)
+    if (options === undefined) return [name, 'forwards to another server']
+    const { experimental_backend: backend, peers } = options
+    if (typeof backend !== 'object' || peers === undefined) return [name, 'its queue is in this process']
+    const engine = 'redis' in backend ? backend.redis.redis_store : backend.object.object_store
+    const others = `one queue with all servers that elect one of them by ${engine}`
+    return [name, `${others}; the others reach this one at ${peers.endpoint.address}`]
+  })
 
 /** One row for each rule of access, and one for each worker and parent. */
 const accessOf = (config: Config): readonly string[] => {
