@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { TlsOptions } from 'node:tls'
 import { Admin } from '../admin/admin.js'
 import type { Clock } from '../base/clock.js'
 import { OwnRecorder } from '../builds/own/recorder.js'
@@ -7,10 +6,8 @@ import type { Config, ServerConfig } from '../config/config.js'
 import { storeBehind } from '../config/lint/context.js'
 import { resultStoresOf } from '../config/result-stores.js'
 import { defaultNumber } from '../config/schema/schema.js'
-import { addressText } from '../config/value/address.js'
 import { DirectoryTrees } from '../content/directory-trees.js'
 import { startFindings } from '../doctor/doctor.js'
-import type { ReloadedFiles } from '../files/reloaded-files.js'
 import { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
 import { type SecretLearner, unhiddenSecrets } from '../log/secrets.js'
@@ -27,9 +24,7 @@ import type { Service } from '../rpc/rpc.js'
 import { buildSchedulers } from '../scheduler/kinds.js'
 import type { Scheduler } from '../scheduler/scheduler.js'
 import { Security } from '../security/security.js'
-import type { AllConnections } from '../server/admission.js'
-import type { ServiceThreads } from '../server/carry/service-threads.js'
-import { type Doors, type Listener, listen } from '../server/listener.js'
+import type { Doors, Listener } from '../server/listener.js'
 import { Uploads } from '../service/bytestream/uploads.js'
 import { buildStores } from '../store/builder.js'
 import type { ListBlobs } from '../store/contract/listing.js'
@@ -37,28 +32,27 @@ import type { Store } from '../store/contract/store.js'
 import { asCas } from '../store/view/cas.js'
 import { asKeyed } from '../store/view/keyed.js'
 import { zstdFailure } from '../stream/compression/libzstd.js'
-import { expiryMs, openListenerTls } from '../tls/listener-tls.js'
 import { LATE, within } from '../work/deadline.js'
 import { inBackground } from '../work/in-background.js'
 import { Resources } from '../work/resources.js'
-import { adminRoutes } from './admin-routes.js'
 import { namesOf, openBuilds } from './builds.js'
 import { deleteResults } from './delete-results.js'
 import { DrainTime } from './drain-time.js'
-import { hashClientsOf, httpCaches, startingHttpCaches } from './http-caches.js'
+import { hashClientsOf, httpCaches } from './http-caches.js'
 import { Instances } from './instances.js'
 import { keptSizes, type Usages } from './kept-sizes.js'
 import { listKept } from './list-kept.js'
-import { connectionsOf, limitsOf } from './listener-limits.js'
+import { connectionsOf } from './listener-limits.js'
 import { type LogOutput, Observation } from './observation.js'
+import { openListener } from './open-listener.js'
 import { warnOfOtherFolders } from './other-folders.js'
 import { pageStores } from './page-stores.js'
-import { linkOfActions, ofPeople, openSite, pagesOf, WORKERS_ADDRESS } from './pages.js'
+import { linkOfActions, openSite, pagesOf } from './pages.js'
 import { processFacts } from './process-facts.js'
 import { needRestart } from './reload.js'
 import { parentsIn, ScopesOfStores, scopesIn } from './result-caches.js'
 import { plannedThreads, type ServedServer, Threaded } from './service-threads.js'
-import { type Parts, resultsOf, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
+import { type Parts, resultsOf, servicesOf, type WorkerFacts } from './services.js'
 import { LentStoresByKey, leavesResultsTo, startWorker, type WorkerContext } from './workers.js'
 
 export interface Running {
@@ -309,116 +303,9 @@ const closeAll = (schedulers: ReadonlyMap<string, Scheduler>): void => {
   for (const scheduler of schedulers.values()) scheduler.close()
 }
 
-/** The TLS files of a server; undefined without TLS. */
-const tlsOf = async (
-  { name, listener: { tls } }: ServerConfig,
-  resources: Resources,
-  { clock, log }: Pick<Parts, 'clock' | 'log'>,
-): Promise<ReloadedFiles<TlsOptions> | undefined> => {
-  if (tls === undefined) return undefined
-  const files = await openListenerTls({ of: `server ${name}`, tls, clock, log })
-  resources.add(`certificates of server ${name}`, () => files.close())
-  return files
-}
-
 /** The gate for the calls of a server; undefined without security. */
 const gateOf = (server: ServerConfig, security: Security | undefined, services: readonly Service[]): Gate | undefined =>
   security?.gateOf({ services, scheduler: server.services.worker_api?.scheduler })
-
-interface ListenerParts {
-  readonly gate: Gate | undefined
-  readonly threads: ServiceThreads | undefined
-  readonly allConnections: AllConnections
-  readonly admin: Admin
-  readonly resources: Resources
-  readonly drainTime: DrainTime
-  readonly ledger: Ledger
-  readonly clock: Clock
-  readonly shownShare: number
-  readonly invocations: Invocations
-  readonly records: RequestRecords
-  readonly site: Site | undefined
-}
-
-/**
- * Listens before the services exist, so that health is available while stores open. Until then calls are UNAVAILABLE.
- * Resources close in reverse order, so the caller must add the listener's end once more after the parts that its
- * services use.
- */
-const openListener = async (
-  server: ServerConfig,
-  {
-    gate,
-    threads,
-    allConnections,
-    admin,
-    resources,
-    drainTime,
-    ledger,
-    clock,
-    shownShare,
-    invocations,
-    records,
-    site,
-  }: ListenerParts,
-  observation: Observation,
-): Promise<Listener> => {
-  const { log, meters } = observation
-  const homes = { workers: site?.linkTo(WORKERS_ADDRESS) ?? '/', scopes: site?.linkTo('scopes') ?? '/' }
-  const forms = server.services.admin && admin.forms(server.services.admin.path, homes)
-  const tls = await tlsOf(server, resources, { clock, log })
-  const { max_decoding_message_size, transport, compression } = server.listener
-  const { max_connections: maxConnections, max_connections_per_address: maxConnectionsPerAddress } = server.listener
-  const { send_compression_algorithm, accepted_compression_algorithms } = compression
-  const listener = await listen({
-    address: addressText(server.listener),
-    unixSocketMode: Number.parseInt(server.listener.unix_socket_mode, 8),
-    services: [],
-    awaited: serviceNamesOf(server),
-    routes: [
-      ...observation.pagesOf(server, {
-        overviews: () => admin.overviews(),
-        refresh: () => admin.refresh(),
-        scopes: () => admin.scopes(),
-        forms,
-        site,
-      }),
-      ...adminRoutes(server, admin),
-      ...(forms?.routes() ?? []).map((route) => ofPeople(route, site)),
-      ...(site?.routes() ?? []),
-      ...startingHttpCaches(server),
-    ],
-    transport,
-    threads,
-    ...(tls && { tls: tls.current }),
-    gate,
-    maxMessageBytes: max_decoding_message_size,
-    connections: { maxConnections, maxConnectionsPerAddress },
-    allConnections,
-    limits: limitsOf(server.listener),
-    ledger,
-    compression: {
-      sendsGzip: send_compression_algorithm === 'gzip',
-      accepted: accepted_compression_algorithms.filter((name) => name !== 'none'),
-    },
-    meters: meters && ((path) => meters.calls.of(path)),
-    httpMeters: meters && ((route) => meters.http.of(route)),
-    tracer: observation.tracer,
-    shownShare,
-    invocations,
-    records,
-    clock,
-    log,
-  })
-  if (tls !== undefined) observation.metrics.watchCertificate(server.name, () => expiryMs(tls.current))
-  tls?.onChange((now) => listener.renewTls(now))
-  resources.add(`listener of server ${server.name}`, () => listener.close(drainTime.leftMs))
-  log.debug('listening; calls are refused until the start is complete', {
-    server: server.name,
-    at: listener.address,
-  })
-  return listener
-}
 
 /**
  * The combined properties of a scheduler's workers in this configuration. Workers of other processes are not known
