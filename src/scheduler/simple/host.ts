@@ -29,15 +29,14 @@ import type {
   WorkerSession,
 } from '../scheduler.js'
 import { Watch, Watches } from '../watch.js'
-import { actionFields, isFault } from './action-line.js'
-import { FailedActions } from './failed-actions.js'
+import { ActionLog } from './action-log.js'
 import { WorkerLinks } from './links.js'
 import { SimpleScheduler } from './machine.js'
 import type { SchedulerActivity, SchedulerMeter } from './meter.js'
 import { overview } from './overview.js'
 import { PrintedOutputs } from './printed-outputs.js'
 import type { SimpleSettings } from './settings.js'
-import type { Command, EndedExecution } from './state/state.js'
+import type { Command } from './state/state.js'
 
 const TICK_MS = 250
 /** A tick that is later than this tells that the process was held up, on a machine without a free processor or by a collection. */
@@ -97,7 +96,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   readonly #machine: SimpleScheduler
   readonly #options: HostOptions
   readonly #watches = new Watches()
-  readonly #failed = new FailedActions()
+  readonly #actionLog: ActionLog
   readonly #links: WorkerLinks
   readonly #printed: PrintedOutputs
   #waiting: Command[] = []
@@ -110,6 +109,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   constructor(options: HostOptions) {
     const { name, settings, clock } = options
     this.#options = options
+    this.#actionLog = new ActionLog(options)
     this.#machine = new SimpleScheduler(settings, options.meter, options.ledger)
     const isKnown = (workerId: string): boolean => this.#machine.hasWorker(workerId)
     this.#links = new WorkerLinks({ ...options, isKnown, secret: options.office?.secret })
@@ -144,7 +144,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
 
   get operator(): SchedulerOperator {
     return {
-      overview: () => overview(this.#machine, this.#failed.all),
+      overview: () => overview(this.#machine, this.#actionLog.failed),
       drainWorker: (workerId) => this.#onWorker(workerId, () => this.#machine.drainWorker(this.#nowMs, workerId)),
       printed: async (attemptId, offsets) => {
         const link = this.#linkOf(attemptId)
@@ -344,7 +344,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
         inBackground(this.#settle(command), log, 'the end of an execution')
         return
       case 'ended':
-        this.#showEnd(command.ended)
+        this.#actionLog.ended(command.ended)
         return
       case 'log':
         log[command.level](command.message)
@@ -353,32 +353,9 @@ export class SchedulerHost implements Scheduler, WorkerPool {
         this.#links.close(command.workerId, command.error)
         return
       default:
-        if (command.kind === 'start') this.#showStart(command)
+        if (command.kind === 'start') this.#actionLog.started(command)
         this.#links.send(command)
     }
-  }
-
-  /** Logs the start, and adds the queueing time to the requesting client's trace. */
-  #showStart({ start, workerId }: Extract<Command, { kind: 'start' }>): void {
-    const { tracer, name, log } = this.#options
-    const { waitingSinceMs: startMs, attemptId, request } = start
-    log.debug('an action was given to a worker', () => ({
-      ...{ attempt: attemptId, digest: request.actionDigest.key, worker: workerId },
-    }))
-    const parent = request.trace
-    if (parent === undefined) return
-    const attributes = { 'remexec.scheduler': name, 'remexec.worker': workerId, 'remexec.attempt': attemptId }
-    tracer?.begin('queue', { parent, startMs, attributes })?.end()
-  }
-
-  /** One line for each action: at level info if something failed besides the command, else for a share of them. */
-  #showEnd(ended: EndedExecution): void {
-    const { log, shownShare = 0 } = this.#options
-    this.#failed.note(ended)
-    if (isFault(ended.outcome)) log.info(ENDED, actionFields(ended))
-    else if (shownShare > 0 && Math.random() < shownShare)
-      log.info(ENDED, { ...actionFields(ended), share: shownShare })
-    else log.debug(ENDED, () => actionFields(ended))
   }
 
   /**
@@ -419,7 +396,5 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     return { state: isFine ? 'Ok' : 'Warning', message }
   }
 }
-
-const ENDED = 'an action ended'
 
 const NO_RESPONSE = codec('build.bazel.remote.execution.v2.ExecuteResponse').decode(Buffer.alloc(0))
