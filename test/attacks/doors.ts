@@ -20,6 +20,7 @@ export const HTTP_DOORS: Readonly<Record<string, HttpDoor>> = {
   '/admin/status': get('/admin/status'),
   '/admin/blobs': get('/admin/blobs'),
   '/admin/builds': get('/admin/builds'),
+  '/admin/demand': get('/admin/demand?property=a=b'),
   '/admin/scopes': get('/admin/scopes'),
   '/admin/result': get('/admin/result'),
   '/admin/drain': get('/admin/drain'),
