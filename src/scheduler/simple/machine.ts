@@ -1,6 +1,5 @@
 import { StatusError } from '../../base/status-error.js'
 import { Ledger } from '../../ledger/ledger.js'
-import { retryInfo } from '../../proto/error-details.js'
 import type { ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
@@ -14,7 +13,9 @@ import type {
 } from '../request.js'
 import { OPERATION_BYTES } from '../request-size.js'
 import { type RunFacts, UNCONFINED } from '../scheduler.js'
-import type { ActiveExecutions, SchedulerActivity, SchedulerMeter } from './meter.js'
+import { activityOf } from './activity.js'
+import type { SchedulerActivity, SchedulerMeter } from './meter.js'
+import { checkRoom, drainingNow } from './queue/room.js'
 import { progressOf } from './queue/why.js'
 import { Runs } from './runs.js'
 import type { SimpleSettings } from './settings.js'
@@ -24,10 +25,7 @@ import { requirementOf } from './state/requirement.js'
 import type { Command, Execution, Operation } from './state/state.js'
 import { TakeOver } from './take-over.js'
 import { Dispatch } from './workers/dispatch.js'
-import { waitingThere } from './workers/pool.js'
 import { type Past, Workers } from './workers/workers.js'
-
-const QUEUE_FULL_RETRY_MS = 1_000
 
 /**
  * The `simple` scheduler as a state machine without I/O, timers or randomness. Each method is an event at a
@@ -116,12 +114,7 @@ export class SimpleScheduler {
 
   /** What the queue and the workers are busy with at `nowMs`. */
   activity(nowMs: number): SchedulerActivity {
-    return {
-      executions: this.#active(),
-      oldestQueuedMs: this.#dispatch.queue.oldestMs(nowMs),
-      workers: this.#workers.list(),
-      demand: this.#dispatch.queue.demand.platforms(),
-    }
+    return activityOf({ runs: this.#runs.all, queue: this.#dispatch.queue, workers: this.#workers }, nowMs)
   }
 
   /** Opens a client's operation in CACHE_CHECK. `name` ends in a slash and a unique id. RESOURCE_EXHAUSTED if they take too much. */
@@ -323,35 +316,10 @@ export class SimpleScheduler {
     return { ...state, progress: progressOf(execution, this.#dispatch.queue, this.#workers.all) }
   }
 
-  #active(): readonly ActiveExecutions[] {
-    const waiting = new Set([...this.#workers.all].flatMap(waitingThere))
-    const queued = new Map<number, number>()
-    const executing: ActiveExecutions[] = []
-    for (const { state, priority, attempt } of this.#runs.all) {
-      if (state === 'queued' || (attempt !== undefined && waiting.has(attempt)))
-        queued.set(priority, (queued.get(priority) ?? 0) + 1)
-      else if (attempt !== undefined)
-        executing.push({ stage: 'executing', priority, workerId: attempt.worker.id, count: 1 })
-    }
-    const ofPriority = ([priority, count]: [number, number]) =>
-      ({ stage: 'queued', priority, workerId: '', count }) as const
-    return [...Array.from(queued, ofPriority), ...executing]
-  }
-
   #checkRoom(instanceName: string, isKnown: boolean): void {
-    const { maxQueuedActions, maxQueuedActionsPerInstance: ofInstance } = this.#context.settings
-    const details = [retryInfo(QUEUE_FULL_RETRY_MS)]
-    if (this.#workers.isDraining) {
-      throw new StatusError('UNAVAILABLE', 'the scheduler is shutting down and queues no actions', { details })
-    }
-    if (isKnown || this.#context.isHeld) return
-    const { queue } = this.#dispatch
-    const isFullFor = queue.tenants.queuedOf(instanceName) >= ofInstance
-    if (queue.size < maxQueuedActions && !isFullFor) return
-    const message = isFullFor
-      ? `the queue is full for instance ${JSON.stringify(instanceName)}: ${ofInstance} of its actions wait (max_queued_actions_per_instance)`
-      : `the queue is full: ${maxQueuedActions} actions wait (max_queued_actions)`
-    throw new StatusError('RESOURCE_EXHAUSTED', message, { details })
+    const { settings, isHeld } = this.#context
+    if (this.#workers.isDraining) throw drainingNow()
+    if (!isKnown && !isHeld) checkRoom(this.#dispatch.queue, instanceName, settings)
   }
 
   /** Ends one operation without a result, and its execution if it was the last one. */

@@ -1,0 +1,34 @@
+import type { ActiveExecutions, SchedulerActivity } from './meter.js'
+import type { Queue } from './queue/queue.js'
+import type { Execution } from './state/state.js'
+import { waitingThere } from './workers/pool.js'
+import type { Workers } from './workers/workers.js'
+
+export interface Active {
+  readonly runs: Iterable<Execution>
+  readonly queue: Queue
+  readonly workers: Workers
+}
+
+/** What the queue and the workers are busy with at `nowMs`. */
+export const activityOf = ({ runs, queue, workers }: Active, nowMs: number): SchedulerActivity => ({
+  executions: executionsOf(runs, workers),
+  oldestQueuedMs: queue.oldestMs(nowMs),
+  workers: workers.list(),
+  demand: queue.demand.platforms(),
+})
+
+const executionsOf = (runs: Iterable<Execution>, workers: Workers): readonly ActiveExecutions[] => {
+  const waiting = new Set([...workers.all].flatMap(waitingThere))
+  const queued = new Map<number, number>()
+  const executing: ActiveExecutions[] = []
+  for (const { state, priority, attempt } of runs) {
+    if (state === 'queued' || (attempt !== undefined && waiting.has(attempt)))
+      queued.set(priority, (queued.get(priority) ?? 0) + 1)
+    else if (attempt !== undefined)
+      executing.push({ stage: 'executing', priority, workerId: attempt.worker.id, count: 1 })
+  }
+  const ofPriority = ([priority, count]: [number, number]) =>
+    ({ stage: 'queued', priority, workerId: '', count }) as const
+  return [...Array.from(queued, ofPriority), ...executing]
+}
