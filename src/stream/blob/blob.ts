@@ -140,6 +140,23 @@ export class Blob {
     return source.bytes
   }
 
+  /**
+   * Takes the bytes of a blob in memory that has no stage but its check, compared with the digest; a promise if they are not right,
+   * which rejects. Undefined for other blobs, which are not taken.
+   */
+  checkedBytes(): Buffer | Promise<Buffer> | undefined {
+    const { source, stages, check, failures } = this.#state
+    if (source.kind !== 'bytes' || stages.length > 0 || this.encoding !== 'IDENTITY') return undefined
+    this.#use()
+    if (check === undefined) return source.bytes
+    const made = checkStage(check, 'IDENTITY').bytes?.(source.bytes) ?? source.bytes
+    if (!(made instanceof Promise)) return made
+    return made.catch((error: unknown) => {
+      failures.met(error, 0)
+      throw error
+    })
+  }
+
   /** Appends a stage. Its output is a new blob: of unknown length, unchecked and not encoded. */
   through(stage: BlobStage): Blob {
     const { source, check } = this.#state

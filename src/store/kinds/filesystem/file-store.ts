@@ -20,7 +20,6 @@ import {
   type FinishedFile,
   type LastingBlobs,
   type Outcomes,
-  outcomeOf,
   PLAIN,
   type Removal,
   type StoreProperties,
@@ -29,13 +28,15 @@ import { ABSENT } from '../../index/blob-index.js'
 import type { Claimant } from '../../index/promises.js'
 import { putInGroups } from '../../partition/put-in-groups.js'
 import type { Catalog } from './catalog.js'
-import { commitDrafts, type Refused } from './commit-drafts.js'
+import { commitDrafts } from './commit-drafts.js'
+import type { Refused } from './commit-group.js'
 import { LinkedFiles } from './files/linked-files.js'
 import { type WriteParts, writeBlob } from './files/write-blob.js'
 import type { Inspection } from './inspection.js'
 import { keyFor } from './located.js'
 import { PutTogether } from './packs/put-together.js'
 import { Runs } from './packs/runs.js'
+import { putSmall } from './put-small.js'
 import { Reads } from './reads.js'
 import type { Patrol } from './upkeep/patrol.js'
 import type { Shortages } from './upkeep/shortages.js'
@@ -76,6 +77,10 @@ export class FilesystemStore extends BaseStore {
   readonly #together: PutTogether
   readonly #parts: FilesystemStoreParts
   readonly #writeParts: WriteParts
+  readonly #one = {
+    put: (digest: Digest, blob: Blob, call: Call) => this.put(digest, blob, call),
+    tell: (digest: Digest, thrown: unknown) => this.#tell(digest, thrown),
+  }
   #checking: Promise<HealthStatus> | undefined
   /** When a test file was last written and deleted. Reset by a later failure. */
   #couldWriteMs = Number.NEGATIVE_INFINITY
@@ -177,9 +182,7 @@ export class FilesystemStore extends BaseStore {
     if (together !== undefined && (this.#catalog.packs.isBegun(together) || !entries.every(isSmall)))
       return this.#together.put(entries, together, call)
     return putInGroups(entries, isSmall, (areSmall, some) =>
-      areSmall
-        ? Promise.all(some.map(({ digest, blob }) => outcomeOf(this.put(digest, blob, call))))
-        : super.putAll(some, call),
+      areSmall ? putSmall(this.#catalog, some, call, this.#one) : super.putAll(some, call),
     )
   }
 

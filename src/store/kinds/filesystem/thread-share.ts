@@ -6,7 +6,7 @@ import type { FinishedFile } from '../../contract/store.js'
 import type { IndexShare } from '../../index/memory.js'
 import type { Claimant } from '../../index/promises.js'
 import type { Catalog } from './catalog.js'
-import type { Refused } from './commit-drafts.js'
+import type { Refused } from './commit-group.js'
 import type { FilesystemStore } from './file-store.js'
 import type { Wrong } from './read-catalog.js'
 
