@@ -30,6 +30,8 @@ export interface OfficeOptions {
   readonly isKeyOf: (epoch: number, termKey: string) => boolean
 }
 
+/** Workers of an earlier leader have come by then. Until then a client is not told that its operation is not known. */
+const WORKERS_COME_MS = 10_000
 /** How long a server may take to say which term it has seen. */
 const ASK_MS = 1_000
 
@@ -86,6 +88,7 @@ export class Office {
       await serveFront(peer, {
         ...{ schedulerOf, ledger, clock, signal: peer.signal, fail },
         term: { epoch: term.epoch, leaderId: term.leader.id },
+        mayCome: () => clock.now() - this.#startedMs < WORKERS_COME_MS,
         onHoldingEnded: () => this.#told(hello.serverId),
         onTermSeen: ({ highestEpoch, termKey }) => {
           front.onSeen(isKeyOf(highestEpoch, termKey) ? highestEpoch : 0)

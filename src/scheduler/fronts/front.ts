@@ -1,6 +1,8 @@
 import type { Writable } from 'node:stream'
+import { whenAborted } from '../../base/cancellation.js'
 import type { Clock } from '../../base/clock.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
+import { guardedTimeout } from '../../base/timers.js'
 import type { Ledger } from '../../ledger/ledger.js'
 import { statusOf } from '../../proto/error-details.js'
 import type {
@@ -12,7 +14,7 @@ import type {
 import { instanceOfOperation } from '../../reapi/operation-name.js'
 import { Room } from '../../work/room.js'
 import { checkId, endOf, handedIn, newsOf } from '../handing-in.js'
-import type { Scheduler } from '../scheduler.js'
+import type { OperationState, Scheduler } from '../scheduler.js'
 
 export interface FrontOptions {
   /** Throws if the front may not speak for the callers of that instance, or there is no such instance. */
@@ -27,6 +29,8 @@ export interface FrontOptions {
   readonly fail: (error: StatusError) => void
   /** The front has handed in all that it held when it joined. */
   readonly onHoldingEnded?: () => void
+  /** Whether a worker that runs an operation may still say so: until then nobody is told that it is not known. */
+  readonly mayCome?: (() => boolean) | undefined
   /** What it answered when it was asked for the highest term it knows. */
   readonly onTermSeen?: (seen: TermSeen) => void
 }
@@ -35,6 +39,9 @@ export interface FrontOptions {
 const WATCH_BYTES = 1024
 /** So many operations of a front may be looked up in the action cache at a time. Until then it is not read on. */
 const MAX_LOOKUPS = 256
+
+/** How often it is looked for what may still come. */
+const AGAIN_MS = 200
 
 /** A server that forwards actions, as the server with their scheduler sees it: a client of many operations. */
 export class Front {
@@ -154,7 +161,7 @@ export class Front {
     }
     lookup(true)
     try {
-      for await (const state of scheduler.watch(name, watch.signal)) {
+      for await (const state of this.#states(name, scheduler, watch.signal)) {
         lookup(state.stage === 'CACHE_CHECK')
         const { outcome } = state
         if (outcome === undefined) await this.#send({ news: newsOf(id, state, clock.now()) })
@@ -163,6 +170,16 @@ export class Front {
       }
     } finally {
       lookup(false)
+    }
+  }
+
+  async *#states(name: string, scheduler: Scheduler, signal: AbortSignal): AsyncGenerator<OperationState> {
+    try {
+      yield* scheduler.watch(name, signal)
+    } catch (error) {
+      if (!isStatus(error, 'NOT_FOUND') || signal.aborted || this.#options.mayCome?.() !== true) throw error
+      await passed(AGAIN_MS, signal)
+      if (!signal.aborted) yield* this.#states(name, scheduler, signal)
     }
   }
 
@@ -193,3 +210,13 @@ export class Front {
     told.catch((failure: unknown) => this.#options.fail(StatusError.from(failure)))
   }
 }
+
+/** Resolves also when the signal aborts. */
+const passed = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = guardedTimeout(resolve, ms)
+    whenAborted(signal, () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })

@@ -27,6 +27,7 @@ export interface JoinParts {
   readonly fail: (error: StatusError) => void
   /** That of the leader, where several servers have one queue. */
   readonly term?: { readonly epoch: number; readonly leaderId: string } | undefined
+  readonly mayCome?: () => boolean
   readonly onHoldingEnded?: () => void
   readonly onTermSeen?: (seen: TermSeen) => void
   /** Gives a function that asks the front for the highest term it knows. */

@@ -70,6 +70,37 @@ t.test(
   },
 )
 
+t.test(
+  'the leader is killed that clients are at: they find what runs for them at the next one, also before its worker has come',
+  { skip },
+  async (t) => {
+    const queue = await QueueOfServers.start(t, 2)
+    const [leader, follower] = [queue.leader(), queue.follower()]
+    if (leader === undefined) throw new Error('nobody leads')
+    queue.point(leader)
+    const worker = queue.worker('one')
+    await worker.hears(/connected to the scheduler/)
+    const client = new PatientClient(queue.address)
+    t.teardown(() => client.close())
+    const gate = `${t.testdir()}/gate`
+    // As many as the worker has slots.
+    const names = Array.from({ length: 4 }, (_, at) => `a${at}`)
+    const actions = names.map((name) =>
+      printing(name, `: > ${gate}.${name}; while [ ! -e ${gate} ]; do sleep 0.1; done;`),
+    )
+    for (const built of actions) await client.upload(built)
+    const running = Promise.all(actions.map((built) => client.run(built)))
+    await until(() => names.every((name) => existsSync(`${gate}.${name}`)), 'actions that run')
+    queue.point(follower)
+    leader.process.child.kill('SIGKILL')
+    await until(() => queue.term(follower) > 0, 'another leader')
+    await until(() => client.counts.found === names.length, 'their operations')
+    writeFileSync(gate, '')
+    await running
+    t.same([client.failures, client.counts.forgotten, client.counts.executes], [[], 0, names.length])
+  },
+)
+
 /** A queue whose clients and workers use a server that follows, with actions that run until the gate opens. */
 const busyQueue = async (t: Test, options: QueueOptions = {}) => {
   const queue = await QueueOfServers.start(t, 2, options)
