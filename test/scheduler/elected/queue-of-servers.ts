@@ -29,11 +29,11 @@ const serverConfig = ({ locks, backend }: NamedEngine): string => `{
   schedulers: { MAIN: { simple: {
     supported_platform_properties: { '*': 'ignore' }, max_job_retries: 10,
     experimental_backend: ${backend},
-    peers: { endpoint: { address: 'grpc://127.0.0.1:$OWN' }, lease_s: '$LEASE', when_engine_away: '$AWAY' },
+    peers: { endpoint: { address: 'grpc://127.0.0.1:$PEER' }, lease_s: '$LEASE', when_engine_away: '$AWAY' },
   } } },
   servers: [{ listener: { http: { socket_address: '127.0.0.1:$OWN' } }, services: {
     cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }],
-    execution: [{ cas_store: 'CAS', scheduler: 'MAIN' }], worker_api: { scheduler: 'MAIN' }, admin: {},
+    execution: [{ cas_store: 'CAS', scheduler: 'MAIN' }], worker_api: { scheduler: 'MAIN' }, admin: {}, health: {},
   } }],
 }`
 
@@ -54,11 +54,17 @@ export interface QueueOptions {
   readonly lease?: string
   readonly away?: string
   readonly engine?: NamedEngine
+  /** The other servers reach each through a relay that can be cut. */
+  readonly isRelayed?: boolean
+  /** The one address of clients and workers, before servers at these ports; without it, that of one server at a time. */
+  readonly balancer?: (ports: readonly number[]) => Promise<number>
   readonly env?: NodeJS.ProcessEnv
 }
 
 export interface Server {
   readonly port: number
+  /** Before the port that other servers know. */
+  readonly relay: TcpProxy | undefined
   process: Program
 }
 
@@ -73,6 +79,7 @@ export class QueueOfServers {
     t: Test,
     readonly redisPort: number,
     readonly proxy: TcpProxy,
+    private readonly balancedPort: number | undefined,
     { lease = '3', away = 'continue', engine = byRedis, env = {} }: QueueOptions = {},
   ) {
     this.#t = t
@@ -86,15 +93,18 @@ export class QueueOfServers {
     const redis = await startRedis(t)
     const ports = await freePorts(count)
     const proxy = await TcpProxy.start(t, ports[0] ?? 0)
-    const queue = new QueueOfServers(t, redis.port, proxy, options)
-    for (const port of ports) queue.servers.push({ port, process: queue.#serve(port) })
+    const queue = new QueueOfServers(t, redis.port, proxy, await options.balancer?.(ports), options)
+    for (const port of ports) {
+      const relay = options.isRelayed === true ? await TcpProxy.start(t, port) : undefined
+      queue.servers.push({ port, relay, process: queue.#serve(port, relay?.port) })
+    }
     await Promise.all(queue.servers.map(({ process: { hears } }) => hears(/remexec serving/)))
     await until(() => queue.leader() !== undefined, 'a leader')
     return queue
   }
 
   get address(): string {
-    return `127.0.0.1:${this.proxy.port}`
+    return `127.0.0.1:${this.balancedPort ?? this.proxy.port}`
   }
 
   /** The server that said last that it leads. */
@@ -128,18 +138,23 @@ export class QueueOfServers {
   worker(name: string): Program {
     const data = `${this.#folder}/worker/${name}`
     mkdirSync(data, { recursive: true })
-    const env = { ...this.#env, HOME: data, REMEXEC_DATA: data, SCHEDULER: String(this.proxy.port) }
+    const env = {
+      ...this.#env,
+      HOME: data,
+      REMEXEC_DATA: data,
+      SCHEDULER: String(this.balancedPort ?? this.proxy.port),
+    }
     return start(this.#t, [process.execPath, program, `${this.#folder}/worker.json5`], { env })
   }
 
   restart(server: Server): void {
-    server.process = this.#serve(server.port)
+    server.process = this.#serve(server.port, server.relay?.port)
   }
 
-  #serve(port: number): Program {
+  #serve(port: number, peerPort = port): Program {
     const data = `${this.#folder}/data/${port}`
     mkdirSync(data, { recursive: true })
-    const env = { ...this.#env, HOME: data, REMEXEC_DATA: data, OWN: String(port) }
+    const env = { ...this.#env, HOME: data, REMEXEC_DATA: data, OWN: String(port), PEER: String(peerPort) }
     return start(this.#t, [process.execPath, program, `${this.#folder}/server.json5`], { env })
   }
 }

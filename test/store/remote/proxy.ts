@@ -16,7 +16,7 @@ export class TcpProxy {
     const sockets = new Set<Socket>()
     const faults: Faults = {
       refuses: false,
-      isStalled: false,
+      stalled: new Set(),
       delayMs: 0,
       bytesLeft: Number.POSITIVE_INFINITY,
       laterBytes: [],
@@ -47,8 +47,8 @@ export class TcpProxy {
         cut(faults.stale)
         faults.stale.clear()
       })
-      client.pipe(passing(faults, () => cut(sockets))).pipe(backend)
-      backend.pipe(passing(faults, () => cut(sockets))).pipe(client)
+      client.pipe(passing('there', faults, () => cut(sockets))).pipe(backend)
+      backend.pipe(passing('back', faults, () => cut(sockets))).pipe(client)
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const proxy = new TcpProxy(portOf(server.address()), to, sockets, faults)
@@ -115,23 +115,37 @@ export class TcpProxy {
 
   /** While true, holds all bytes back and keeps connections open. */
   set isStalled(isStalled: boolean) {
-    this.#faults.isStalled = isStalled
-    if (!isStalled) for (const go of this.#faults.waiting.splice(0)) go()
+    this.stall(...(isStalled ? (['there', 'back'] as const) : []))
+  }
+
+  /** Holds the bytes of these directions back from now on, and no others. */
+  stall(...ways: readonly Way[]): void {
+    const { stalled, waiting } = this.#faults
+    stalled.clear()
+    for (const way of ways) stalled.add(way)
+    const held = waiting.splice(0)
+    for (const one of held) {
+      if (stalled.has(one.way)) waiting.push(one)
+      else one.go()
+    }
   }
 }
+
+/** From clients to the backend, or from there. */
+export type Way = 'there' | 'back'
 
 interface Faults {
   delayMs: number
   refuses: boolean
-  isStalled: boolean
+  readonly stalled: Set<Way>
   bytesLeft: number
   laterBytes: number[]
-  readonly waiting: (() => void)[]
+  readonly waiting: { readonly way: Way; readonly go: () => void }[]
   readonly stale: Set<Socket>
   recorded: Buffer[] | undefined
 }
 
-const passing = (faults: Faults, end: () => void): Transform =>
+const passing = (way: Way, faults: Faults, end: () => void): Transform =>
   new Transform({
     transform: (chunk: Buffer, _encoding, callback) => {
       const pass = (): void => {
@@ -144,7 +158,7 @@ const passing = (faults: Faults, end: () => void): Transform =>
         end()
         callback()
       }
-      if (faults.isStalled) faults.waiting.push(pass)
+      if (faults.stalled.has(way)) faults.waiting.push({ way, go: pass })
       // biome-ignore lint/plugin: a slow network is the fault
       else if (faults.delayMs > 0) setTimeout(pass, faults.delayMs)
       else pass()

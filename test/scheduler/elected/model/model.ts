@@ -77,12 +77,12 @@ class Model {
   readonly #ended = new Set<string>()
   /** When an attempt of it ended first. */
   readonly #reported = new Map<string, number>()
-  /** The attempts that have ended, by the digest of their action. */
-  readonly #tries = new Map<string, Set<string>>()
   #incarnations = 0
   #workerFaults = 0
   /** Of servers. */
   #deaths = 0
+  /** Workers cannot prove their ids to servers that have just started, so what they bring counts as run by strangers. */
+  #isSecretLost = false
   /** For one server at least, or it forgot all. */
   #isEngineAway = false
   highestEpoch = 0
@@ -98,9 +98,8 @@ class Model {
         this.highestEpoch = Math.max(this.highestEpoch, epoch)
         if (epoch < highestEpoch) this.#wrong(`a leader of term ${epoch} started an attempt after term ${highestEpoch}`)
       },
-      onReport: (digest, attemptId) => {
+      onReport: (attemptId) => {
         if (!this.#reported.has(attemptId)) this.#reported.set(attemptId, this.world.nowMs)
-        this.#tries.set(digest, (this.#tries.get(digest) ?? new Set()).add(attemptId))
       },
       onAcknowledge: (leader, start, outcome) => {
         const key = start.request.actionDigest.key
@@ -154,6 +153,7 @@ class Model {
     else if (which === 5 && this.#workerFaults < RETRIES) this.#replaced(world.between(0, 1))
     else if (which === 6) {
       this.#isEngineAway = true
+      this.#isSecretLost = true
       this.#bucket.forget()
     } else if (one !== undefined && other !== undefined && one !== other) this.#cut(one, other)
   }
@@ -176,9 +176,9 @@ class Model {
         !(plan.kind === 'breaks its worker' && outcome.text.startsWith(TRIES))
       )
         this.#wrong(`operation ${at} (${plan.kind}) came to ${outcome.kind}: ${outcome.text}`)
-      const tries = (this.#tries.get(plan.request.actionDigest.key)?.size ?? 0) + this.#workerFaults
-      if (plan.kind === 'breaks its worker' && tries <= RETRIES)
-        this.#wrong(`operation ${at} ended after ${tries} tries`)
+      const attempt = Number(/-(\d+) at w/.exec(outcome?.text ?? '')?.[1] ?? RETRIES + 1)
+      if (plan.kind === 'breaks its worker' && attempt <= RETRIES)
+        this.#wrong(`operation ${at} ended with attempt ${attempt}`)
       if (forgotten > 0 && this.#deaths === 0) this.#wrong(`operation ${at} was forgotten, and no server has died`)
     }
     for (const { client, name, by } of this.#followers) {
@@ -228,7 +228,8 @@ class Model {
   /** Every server that the leader knows to have a client for it has got the outcome. */
   #checkHeld(leader: SimulatedServer, plan: Plan, attemptId: string): void {
     const { nowMs } = this.world
-    if (nowMs - (this.#reported.get(attemptId) ?? nowMs) > ACKNOWLEDGED_WITHIN_MS) return
+    const isLate = nowMs - (this.#reported.get(attemptId) ?? nowMs) > ACKNOWLEDGED_WITHIN_MS
+    if (isLate || this.#isSecretLost) return
     for (const { plan: wanted, front, name, outcome } of this.clients) {
       if (wanted !== plan || outcome !== undefined || name === undefined || front?.isUp !== true || front === leader)
         continue

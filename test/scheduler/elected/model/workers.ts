@@ -31,7 +31,7 @@ export interface WorkerParts {
   /** A leader of this term has started an attempt at a worker that has heard of that one. */
   readonly onStart: (epoch: number, highestEpoch: number) => void
   /** A leader has got the outcome of an attempt. */
-  readonly onReport: (digest: string, attemptId: string) => void
+  readonly onReport: (attemptId: string) => void
   readonly onAcknowledge: (leader: SimulatedServer, start: StartAttempt, outcome: ExecuteResponse | StatusError) => void
 }
 
@@ -165,9 +165,9 @@ export class SimulatedWorker {
     this.#report(held.start, outcome)
   }
 
-  #report({ attemptId, request }: StartAttempt, outcome: ExecuteResponse | StatusError): void {
+  #report({ attemptId }: StartAttempt, outcome: ExecuteResponse | StatusError): void {
     this.#session?.say((session) => {
-      this.#parts.onReport(request.actionDigest.key, attemptId)
+      this.#parts.onReport(attemptId)
       if (outcome instanceof StatusError) session.workerError(attemptId, outcome)
       else session.report(attemptId, outcome)
     })
