@@ -1,4 +1,5 @@
 import { chmodSync, closeSync, mkdirSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { StatusError } from '../../base/status-error.js'
 import type { Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { requestedOutputs, workingDirectory } from '../../reapi/command.js'
@@ -114,7 +115,7 @@ export class Execution {
     const execution = new Execution(settings, processes, request, directory)
     try {
       if (ready === undefined) mkdirSync(execution.root)
-      execution.#printed = new PrintedFiles(directory.path, memory)
+      execution.#printed = new PrintedFiles(execution.#placeOfFiles, memory)
       if (ready === undefined && !writesBesideRoot(settings)) {
         chmodSync(directory.path, READ_ONLY)
         if (processes.leftovers.knowsOrphans) directory.made(ROOT)
@@ -176,7 +177,7 @@ export class Execution {
   ): CommandRun['confined'] {
     const { memory, sandbox, workDirectory } = this.#processes
     if (sandbox === undefined) return undefined
-    this.#status = openNameless(this.#directory.path, memory)
+    this.#status = openNameless(this.#placeOfFiles, memory)
     const { image } = this.#request
     const directories = { root: this.root, directory: this.#directory.path, workDirectory: workDirectory.path }
     const command = { argv, environment, cwd, image, readOnly: this.#readOnly }
@@ -283,7 +284,7 @@ export class Execution {
   }): Promise<CommandExit> {
     const { launcher, leftovers, memory, hurry } = this.#processes
     const { limits, terminationGraceMs: graceMs } = this.#settings
-    const printed = this.#printed ?? new PrintedFiles(this.#directory.path, memory)
+    const printed = this.#printed ?? new PrintedFiles(this.#placeOfFiles, memory)
     this.#printed = printed
     const files = [printed.stdout, printed.stderr]
     let unwatch = (): void => {}
@@ -316,6 +317,15 @@ export class Execution {
     if (exit.end !== 'exited') leftovers.look()
     const excess = exit.end === 'exited' ? printedTooMuch(files, limits) : undefined
     return excess === undefined ? exit : { ...exit, end: 'exceeded', excess }
+  }
+
+  /**
+   * The directory of files without a name. Unconfined processes are recognised by those that they print to. In a sandbox that is not
+   * needed, and the action's directory may be read-only for this user already.
+   */
+  get #placeOfFiles(): string {
+    const { path } = this.#directory
+    return this.#processes.sandbox === undefined ? path : dirname(path)
   }
 
   #closePrinted(): void {
