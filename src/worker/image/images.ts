@@ -10,9 +10,10 @@ import { InFlight } from '../../work/in-flight.js'
 import { Semaphore } from '../../work/semaphore.js'
 import { SharedWork } from '../../work/shared-work.js'
 import { ImageCache, type ImageLease } from './image-cache.js'
-import { type ImageSource, manifestOf, type PullSettings, pullImage } from './pull.js'
+import { manifestOf, type PullSettings, pullImage } from './pull.js'
 import { byDigest, byTag, type ImageReference, imageReference } from './reference.js'
 import { Registries, type RegistriesOptions } from './registries.js'
+import type { ImageSource } from './skopeo.js'
 import { findTools } from './tool.js'
 
 export interface ImagesOptions extends RegistriesOptions, Omit<PullSettings, 'tools' | 'maxBytes'> {
@@ -77,7 +78,8 @@ export class Images {
     const reference = imageReference(asked)
     const { isPlain } = await this.#registries.check(reference)
     const isByTag = reference.digest === undefined
-    const source = { isPlain, environment: environmentOfTools() }
+    const { addresses, areListed } = this.#registries
+    const source = { isPlain, addresses: areListed ? undefined : addresses }
     const digest = reference.digest ?? (await this.#digestOf(reference, source, call))
     const lease =
       this.#cache.take(digest) ?? (await this.#pulled({ ...source, name: byDigest(reference, digest) }, digest, call))
@@ -139,14 +141,4 @@ export class Images {
       return digest
     })
   }
-}
-
-/** Variables that skopeo may need: proxies, certificates and places of its own configuration. */
-const PASSED = /^(PATH|HOME|SSL_CERT_(FILE|DIR)|(https?|no)_proxy|CONTAINERS_[A-Z_]+|REGISTRIES_[A-Z_]+)$/i
-
-const environmentOfTools = (): Record<string, string> => {
-  const passed: Record<string, string> = {}
-  for (const [name, value] of Object.entries(process.env))
-    if (value !== undefined && PASSED.test(name)) passed[name] = value
-  return passed
 }

@@ -3,9 +3,10 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { errnoOf } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
-import { FROM_REGISTRY, imageFailure, TO_DISK, tooLarge } from './failure.js'
+import { imageFailure, TO_DISK, tooLarge } from './failure.js'
 import { environmentOfImage } from './layout.js'
 import { type Prepared, prepareRoot } from './prepare.js'
+import { type ImageSource, runSkopeo } from './skopeo.js'
 import { type ImageTools, runTool } from './tool.js'
 import { type TreeSize, treeSize } from './tree-size.js'
 import { watched } from './watch.js'
@@ -18,16 +19,6 @@ export interface PullSettings {
   readonly timeoutMs: number
   /** A file of credentials as `skopeo --authfile` takes it; undefined to ask registries without an account. */
   readonly authFile: string | undefined
-}
-
-/** Where an image comes from. */
-export interface ImageSource {
-  /** `host/name@sha256:…` or `host/name:tag`. */
-  readonly name: string
-  /** The registry speaks plain HTTP. */
-  readonly isPlain: boolean
-  /** Options and variables by which the registry is reached. */
-  readonly environment: Readonly<Record<string, string>>
 }
 
 /** An unpacked image; the content of its `image.json`. */
@@ -44,14 +35,9 @@ const RESOLVE_TIMEOUT_MS = 60_000
 
 /** The bytes of the manifest that a tag names now. */
 export const manifestOf = async (source: ImageSource, settings: PullSettings, signal: AbortSignal): Promise<Buffer> => {
-  const { skopeo } = settings.tools
   const access = [...credentials(settings, '--no-creds', '--authfile'), ...plain(source, '--tls-verify=false')]
-  const argv = [skopeo, 'inspect', '--raw', ...access, `docker://${source.name}`]
-  try {
-    return await runTool({ argv, environment: source.environment, timeoutMs: RESOLVE_TIMEOUT_MS, signal })
-  } catch (error) {
-    throw imageFailure(source.name, error, FROM_REGISTRY)
-  }
+  const args = ['inspect', '--raw', ...access, `docker://${source.name}`]
+  return runSkopeo({ tools: settings.tools, source, args, timeoutMs: RESOLVE_TIMEOUT_MS }, signal)
 }
 
 /**
@@ -108,16 +94,8 @@ const fetchLayers = async (
     ...credentials(settings, '--src-no-creds', '--src-authfile'),
     ...plain(source, '--src-tls-verify=false'),
   ]
-  const argv = [
-    ...[tools.skopeo, '--insecure-policy', 'copy', '--quiet', ...access],
-    ...[`docker://${source.name}`, `oci:${layout}:${TAG}`],
-  ]
-  const environment = { ...source.environment, TMPDIR: layout }
-  try {
-    await runTool({ argv, environment, timeoutMs, signal })
-  } catch (error) {
-    throw imageFailure(source.name, error, FROM_REGISTRY)
-  }
+  const args = ['--insecure-policy', 'copy', '--quiet', ...access, `docker://${source.name}`, `oci:${layout}:${TAG}`]
+  await runSkopeo({ tools, source, args, place: layout, timeoutMs }, signal)
 }
 
 /**

@@ -42,7 +42,7 @@ export class Registry {
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const registry = new Registry(server, `127.0.0.1:${(server.address() as AddressInfo).port}`)
-    server.on('request', (request, response) => void registry.#answer(request, response))
+    server.on('request', (request, response) => void registry.answer(request, response))
     t.teardown(() => {
       server.closeAllConnections()
       server.close()
@@ -106,7 +106,8 @@ export class Registry {
     return { digest, size: bytes.length }
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** Answers a request that came to another server. */
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? ''
     this.asked.push(path)
     if (await this.fault(request, response)) return
