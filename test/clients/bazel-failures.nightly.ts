@@ -9,7 +9,11 @@ import { startServer } from './server.js'
 
 t.setTimeout(900_000)
 
-const programs = [process.env['REMEXEC_TEST_BAZEL_4'] ?? 'bazel', process.env['REMEXEC_TEST_BAZEL_7']]
+const programs = [
+  ['REMEXEC_TEST_BAZEL_2', process.env['REMEXEC_TEST_BAZEL_2']],
+  ['REMEXEC_TEST_BAZEL_4', process.env['REMEXEC_TEST_BAZEL_4'] ?? 'bazel'],
+  ['REMEXEC_TEST_BAZEL_7', process.env['REMEXEC_TEST_BAZEL_7']],
+] as const
 
 interface Expected {
   readonly exitCode?: number
@@ -88,6 +92,9 @@ const TESTS: readonly { readonly of: readonly [string, string, string]; readonly
   },
 ]
 
+/** It ends the process of its worker, each time that it is tried. */
+const LOST = genrule('lost', 'kill -9 $$PPID; sleep 600').replace(/\)$/, ', tags = ["manual"])')
+
 const FLAKY = test('flaky', 'echo try >> "$MARKS/tries"; [ "$(wc -l < "$MARKS/tries")" -ge 2 ]', ', flaky = True')
 
 interface Shown {
@@ -101,6 +108,13 @@ interface Shown {
   readonly actionUrl?: string
 }
 
+interface Build {
+  readonly failedTests: readonly Shown[]
+  readonly failedActions: readonly Shown[]
+  readonly flakyTests: readonly string[]
+  readonly cache: { readonly misses: number; readonly countedBy: string }
+}
+
 const failing = async (t: Test, program: string): Promise<void> => {
   const folder = await scratchFolder(t)
   const workspace = await copyFixture('workspace', folder)
@@ -112,7 +126,7 @@ const failing = async (t: Test, program: string): Promise<void> => {
   await Promise.all([
     writeFile(
       join(bad, 'BUILD'),
-      [...Object.values(ACTIONS).map(({ build }) => build), ...scripts.map(([, build]) => build)].join('\n'),
+      [...Object.values(ACTIONS).map(({ build }) => build), LOST, ...scripts.map(([, build]) => build)].join('\n'),
     ),
     writeFile(join(bad, 'compile.cc'), 'int depth() {\n  return dept;\n}\n'),
     writeFile(join(bad, 'link.cc'), 'int nowhere();\nint main() { return nowhere(); }\n'),
@@ -129,14 +143,12 @@ const failing = async (t: Test, program: string): Promise<void> => {
     ...['--keep_going', '--test_timeout=20', `--test_env=MARKS=${marks}`, '//bad/...'],
   )
   t.not(built.code, 0)
-  const [link = ''] = /http:\S+\/invocation\/[0-9a-f-]+/.exec(built.output) ?? []
-  t.not(link, '', 'Bazel prints the link')
-  const build = (await (await fetch(`${link}.json`)).json()) as {
-    readonly failedTests: readonly Shown[]
-    readonly failedActions: readonly Shown[]
-    readonly flakyTests: readonly string[]
-    readonly cache: { readonly misses: number; readonly countedBy: string }
+  const pageOf = async ({ output }: { readonly output: string }) => {
+    const [link = ''] = /http:\S+\/invocation\/[0-9a-f-]+/.exec(output) ?? []
+    t.not(link, '', 'Bazel prints the link')
+    return (await (await fetch(`${link}.json`)).json()) as Build
   }
+  const build = await pageOf(built)
   const check = (label: string, shown: Shown | undefined, { exitCode, reason, log, case: failed }: Expected): void => {
     if (shown === undefined) {
       t.fail(`${label} is not shown as failed`)
@@ -175,13 +187,17 @@ const failing = async (t: Test, program: string): Promise<void> => {
   t.same(build.flakyTests, ['//bad:flaky'])
   t.equal(build.failedTests.length, TESTS.length, 'a flaky test is none of those that failed')
   t.equal(build.cache.countedBy, 'server')
+  const lost = await pageOf(await bazel.run('build', ...flags, '//bad:lost'))
+  const [worker] = lost.failedActions
+  t.match(worker, { label: '//bad:lost', exitSaidBy: 'server', reason: /no worker could run it to its end/ })
+  t.equal(worker?.exitCode, undefined, 'a command whose worker is lost has no exit code')
   if (!t.passing()) t.comment(built.output)
   t.ok(build.cache.misses >= Object.keys(ACTIONS).length + TESTS.length, `${build.cache.misses} misses`)
 }
 
-for (const program of programs) {
+for (const [variable, program] of programs) {
   const release = program && (await bazelRelease(program))
-  const skip = release ? false : `needs ${program ?? 'the Bazel of REMEXEC_TEST_BAZEL_7'}`
+  const skip = release ? false : `needs the Bazel of ${variable}`
   t.test(`Bazel ${release}: each failure has its code, its reason and its place`, { skip }, (t) =>
     failing(t, program ?? ''),
   )
