@@ -187,7 +187,7 @@ const failing = async (t: Test, program: string): Promise<void> => {
   t.same(build.flakyTests, ['//bad:flaky'])
   t.equal(build.failedTests.length, TESTS.length, 'a flaky test is none of those that failed')
   t.equal(build.cache.countedBy, 'server')
-  const lost = await pageOf(await bazel.run('build', ...flags, '//bad:lost'))
+  const lost = await pageOf(await bazel.run('build', ...flags, '--remote_retries=0', '//bad:lost'))
   const [worker] = lost.failedActions
   t.match(worker, { label: '//bad:lost', exitSaidBy: 'server', reason: /no worker could run it to its end/ })
   t.equal(worker?.exitCode, undefined, 'a command whose worker is lost has no exit code')

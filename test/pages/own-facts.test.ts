@@ -212,3 +212,30 @@ t.test('a step that names a file is the execution of its folder that makes or na
     'a link is no compilation, and what no command names is nothing',
   )
 })
+
+t.test(
+  'of a client that says no targets, a test is found by its environment and an action by its output',
+  async (t) => {
+    const { server, build } = await start(t)
+    await build.publish(bazel({ started: { command: 'test' } }))
+    const worker = await new FakeWorker(server.client, server.clock).hello({ maxInflightAttempts: 1 })
+    const ran = async (name: string, exitCode: number, environment = {}) => {
+      const { reader } = await build.execute({ name, target: '', mnemonic: '', environment })
+      worker.report(await worker.start(), { executeResponse: { result: { exitCode } } })
+      await reader.until(({ done }) => done)
+    }
+    await ran('test.xml', 7, { TEST_TARGET: '//:seven' })
+    await ran('other.xml', 8, { TEST_TARGET: '//:eight' })
+    await ran('missing.out', 0)
+    await build.publish(failedAction('//:missing', 'bazel-out/bin/missing.out'))
+    const id = { testResult: { label: '//:seven', run: 1, attempt: 1 } }
+    await build.publish(bazel({ id, testResult: { status: 4, statusDetails: '' } }))
+    await build.publish(bazel({ id: { testSummary: { label: '//:seven' } }, testSummary: { overallStatus: 4 } }))
+    await build.end()
+    const { failedActions, failedTests } = (await answerOf(server, 'b-1')) as Answer & {
+      readonly failedTests: Answer['failedActions']
+    }
+    t.match(failedTests, [{ label: '//:seven', exitCode: 7, exitSaidBy: 'server' }])
+    t.match(failedActions, [{ label: '//:missing', exitCode: 0, exitSaidBy: 'server', reason: /output/ }])
+  },
+)

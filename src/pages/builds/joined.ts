@@ -43,6 +43,8 @@ export interface Joining {
 
 /** More executions of one target are not told apart by what their Commands say. */
 const MAX_COMMANDS = 20
+/** Of a client that does not say the targets, such as Bazel 2: of failed ones, and of others. */
+const MAX_UNNAMED = 100
 
 /** The execution that a failed action of the events is; undefined if it did not run here. */
 export const executionOf = async (
@@ -55,11 +57,13 @@ export const executionOf = async (
   const named = executionsFor(details, label).filter(isOf)
   // Old clients do not say the target.
   const all = latest(named.length > 0 ? named : executionsFor(details, '').filter(mayRead))
-  // An action whose command ended well fails if an output is missing.
   const failed = all.filter(hasFailed)
   const found = failed.length > 0 ? failed : all
   if (found.length <= 1 && named.length > 0) return found[0]
-  for (const one of found.slice(0, MAX_COMMANDS)) {
+  // An action whose command ended well fails if an output is missing.
+  const others = all.filter((one) => !hasFailed(one)).slice(-MAX_UNNAMED)
+  const looked = named.length > 0 ? found.slice(0, MAX_COMMANDS) : [...failed.slice(-MAX_UNNAMED), ...others]
+  for (const one of looked) {
     const command = await commandOf(one, joining)
     const paths = [...(command?.outputPaths ?? []), ...(command?.outputFiles ?? [])]
     if (output !== '' && paths.some((path) => path.endsWith(output) || output.endsWith(path))) return one
@@ -82,8 +86,9 @@ export const executionsOfTest = async (
   details: Details,
   joining: Joining,
 ): Promise<readonly (OwnExecution | undefined)[]> => {
-  const found = executionsFor(details, label)
-    .filter((one) => one.mnemonic === TEST && hasFailed(one) && joining.visit.may('read_ac', one.instance))
+  const named = executionsFor(details, label).filter(({ mnemonic }) => mnemonic === TEST)
+  const found = (named.length > 0 ? named : await unnamedOf(label, details, joining))
+    .filter((one) => hasFailed(one) && joining.visit.may('read_ac', one.instance))
     .sort((a, b) => a.atMs - b.atMs)
   const places = new Map<OwnExecution, string>()
   if (shardCount > 1 || attempts.some(({ run }) => run > 1))
@@ -99,6 +104,20 @@ export const executionsOfTest = async (
   })
 }
 
+/** Those of a client that does not say the targets: a test has its own in its environment. */
+const unnamedOf = async (label: string, details: Details, joining: Joining): Promise<readonly OwnExecution[]> => {
+  const failed = executionsFor(details, '').filter(
+    (one) => hasFailed(one) && joining.visit.may('read_ac', one.instance),
+  )
+  const found: OwnExecution[] = []
+  for (const one of failed.slice(-MAX_UNNAMED)) {
+    const command = await commandOf(one, joining)
+    if (command?.environmentVariables.some(({ name, value }) => name === 'TEST_TARGET' && value === label))
+      found.push(one)
+  }
+  return found
+}
+
 /** Run and shard of a test, both from 1. */
 const placeOf = (command: Command | undefined): string => {
   const variable = (name: string): number =>
@@ -106,8 +125,20 @@ const placeOf = (command: Command | undefined): string => {
   return `${variable('TEST_RUN_NUMBER') || 1} ${(variable('TEST_SHARD_INDEX') || 0) + 1}`
 }
 
+/** The Commands of one page, which asks for some of them for each of its failures. */
+const read = new WeakMap<Visit, Map<string, Promise<Command | undefined>>>()
+
 /** Undefined if it is not kept, or the reader may not see it. */
-export const commandOf = async (
+export const commandOf = (one: OwnExecution, joining: Joining): Promise<Command | undefined> => {
+  const commands = read.get(joining.visit) ?? new Map<string, Promise<Command | undefined>>()
+  read.set(joining.visit, commands)
+  const key = `${one.instance} ${one.action}`
+  const command = commands.get(key) ?? commandIn(one, joining)
+  commands.set(key, command)
+  return command
+}
+
+const commandIn = async (
   { instance, action }: OwnExecution,
   { visit, casOf }: Joining,
 ): Promise<Command | undefined> => {

@@ -93,7 +93,7 @@ const columnsOf = (visit: Visit): readonly Column<BuildRow>[] => [
     cell: ({ branch = '', commit = '' }) => (
       <>
         <Said text={branch} max={MAX_SHOWN} />
-        <span class="under">
+        <span class="under nowrap">
           <Said text={commit.slice(0, 12)} />
         </span>
       </>
