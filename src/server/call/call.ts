@@ -11,6 +11,7 @@ import type { ActionOutcome, RequestRecords } from '../../rpc/request-records.js
 import type { Metadata, ServedCall } from '../../rpc/rpc.js'
 import type { Span } from '../../rpc/trace.js'
 import type { Positioned } from './calls-in-flight.js'
+import { finishedWriting } from './finished-writing.js'
 import { buildOf } from './invocation-id.js'
 import type { CallMeter } from './meter.js'
 import { PulledMessages } from './request-messages.js'
@@ -402,18 +403,3 @@ const attributesOf = (fields: LogFields): Record<string, string> =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => (typeof value === 'string' ? [[`remexec.${name}`, value]] : [])),
   )
-
-const finishedWriting = (stream: ResponseStream): Promise<void> =>
-  new Promise((resolve, reject) => {
-    if (stream.writableFinished) resolve()
-    else if (stream.destroyed) reject(stream.errored ?? closedEarly())
-    else {
-      stream.once('finish', resolve).on('error', reject)
-      stream.once('close', () => {
-        if (!stream.writableFinished) reject(closedEarly())
-      })
-      stream.end()
-    }
-  })
-
-const closedEarly = (): Error => new Error('the handler closed its responses before everything was written')
