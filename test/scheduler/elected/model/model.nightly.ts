@@ -1,3 +1,5 @@
+// For changes in: src/scheduler, src/service/worker-api
+
 import { runSeeds } from './seeds.js'
 
 runSeeds(10_000)
