@@ -12,7 +12,7 @@ import { buildAction } from '../../service/execution-harness.js'
 import { ask, type RedisServer, startSentinels, withoutRedis } from '../../store/kinds/redis_store/redis.js'
 import { folderOf } from '../../store/remote/backend.js'
 import type { Way } from '../../store/remote/proxy.js'
-import { until } from '../../until.js'
+import { until, untilSo } from '../../until.js'
 import { startHaproxy, withoutHaproxy } from './haproxy.js'
 import { QueueOfServers, type Server } from './queue-of-servers.js'
 
@@ -208,9 +208,9 @@ const TRIALS_OF_ONE: readonly Trial[] = [
       const [primary] = (await Promise.all(roles)).find(([, role]) => role.startsWith('master')) ?? []
       const other = trials.redis.find((server) => server !== primary)
       primary?.pause()
-      await until(async () => String(await ask(other?.port ?? 0, 'ROLE')).startsWith('master'), 'another primary')
+      await untilSo(async () => String(await ask(other?.port ?? 0, 'ROLE')).startsWith('master'), 'another primary')
       primary?.resume()
-      await until(async () => String(await ask(primary?.port ?? 0, 'ROLE')).startsWith('slave'), 'its replica')
+      await untilSo(async () => String(await ask(primary?.port ?? 0, 'ROLE')).startsWith('slave'), 'its replica')
     },
   },
   {
@@ -247,9 +247,11 @@ t.test('servers with one queue, whatever befalls them', { skip: withoutRedis || 
   for (let round = 0; round < TRIALS; round++) {
     for (const trial of TRIALS_OF_ONE.filter(({ name }) => name.includes(CHOSEN))) {
       await t.test(`${trial.name}, ${round + 1}`, async (t) => {
+        const takeOvers = trials.pausesMs.length
         await trial.run(trials)
         await trials.goesOn()
-        t.pass(`${trials.ended} have ended`)
+        const pauses = trials.pausesMs.slice(takeOvers).map((ms) => `, nothing began for ${Math.round(ms)} ms`)
+        t.pass(`${trials.ended} have ended${pauses.join('')}`)
       })
     }
   }
