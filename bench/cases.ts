@@ -28,6 +28,7 @@ import { threadCases } from './cases/threads.js'
 import { trueCases } from './cases/true.js'
 import { unseenPagesCases } from './cases/unseen-pages.js'
 import { writeCases } from './cases/write.js'
+import { youngCases } from './cases/young.js'
 import { zstdAtRestCases } from './cases/zstd-at-rest.js'
 
 /** In the order of the table. A new case is a file in cases/ and a line here. */
@@ -58,6 +59,7 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...chunkInputCases(),
   ...memoryCases(),
   ...startUpCases(),
+  ...youngCases(),
   ...evictionCases(),
   ...durabilityCases(),
   ...zstdAtRestCases(),

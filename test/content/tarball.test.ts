@@ -70,3 +70,21 @@ t.test('a name that is no path segment ends the tarball before its entry, howeve
   await checkTree(root, options)
   await t.rejects(text(tarball(root, options)), { message: /is not a valid name, expected one path segment/ })
 })
+
+t.test('symlinks wait for their reader too: what comes behind them is not read before', async (t) => {
+  const sub = encodeDirectory({})
+  const symlinks = Array.from({ length: 20_000 }, (_, at) => ({ name: String(at).padStart(5, '0'), target: 'x' }))
+  const directories = [{ name: 'sub', digest: Digest.of(sub, digestFunctions.SHA256).toMessage() }]
+  const bytes = encodeDirectory({ symlinks, directories })
+  const root = Digest.of(bytes, digestFunctions.SHA256)
+  const asked: string[] = []
+  const read = async ({ key }: Digest): Promise<Buffer> => {
+    asked.push(key)
+    return key === root.key ? bytes : sub
+  }
+  const tar = tarball(root, { cas: await memoryStore(), read, call: internalCall() })
+  for (let turn = 0; turn < 500; turn++) await new Promise(setImmediate)
+  t.same(asked, [root.key])
+  t.equal((await buffer(tar)).length % 512, 0)
+  t.equal(asked.length, 2)
+})
