@@ -75,10 +75,12 @@ interface Work {
   readonly script: string
   readonly inputs?: Readonly<Record<string, Buffer>>
   readonly outputs?: readonly string[]
+  /** Platform properties. */
+  readonly properties?: Readonly<Record<string, string>>
 }
 
 /** Uploads an action and returns its digest, for a message. */
-export const upload = async ({ client }: Running, { script, inputs = {}, outputs = [] }: Work) => {
+export const upload = async ({ client }: Running, { script, inputs = {}, outputs = [], properties = {} }: Work) => {
   const command = commandCodec.encode({
     arguments: ['/bin/sh', '-c', script],
     environmentVariables: [{ name: 'PATH', value: process.env['PATH'] ?? '' }],
@@ -89,6 +91,7 @@ export const upload = async ({ client }: Running, { script, inputs = {}, outputs
   const action = actionCodec.encode({
     commandDigest: Digest.of(command, SHA256).toMessage(),
     inputRootDigest: Digest.of(root, SHA256).toMessage(),
+    platform: { properties: Object.entries(properties).map(([name, value]) => ({ name, value })) },
   })
   const requests = [...Object.values(inputs), command, root, action].map((data) => ({
     digest: Digest.of(data, SHA256).toMessage(),
