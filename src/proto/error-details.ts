@@ -7,6 +7,9 @@ import { durationOf, toMs } from './time.js'
 const preconditionFailureCodec = codec('google.rpc.PreconditionFailure')
 const badRequestCodec = codec('google.rpc.BadRequest')
 const retryInfoCodec = codec('google.rpc.RetryInfo')
+const errorInfoCodec = codec('google.rpc.ErrorInfo')
+/** `ErrorInfo.domain`. */
+const THIRD_PARTY = 'third-party.remexec'
 
 /** Lists what a client must correct after FAILED_PRECONDITION. REAPI lists missing blobs this way. */
 export const preconditionFailure = (
@@ -16,6 +19,12 @@ export const preconditionFailure = (
 /** Lists the invalid fields of a request, with reasons. */
 export const badRequest = (fieldViolations: readonly Input<'google.rpc.BadRequest.FieldViolation'>[]): ErrorDetail =>
   pack(badRequestCodec, { fieldViolations })
+
+/** Says of a worker's failure that a third party failed, so that the worker itself may be fine. */
+export const ofThirdParty = (reason: string): ErrorDetail => pack(errorInfoCodec, { reason, domain: THIRD_PARTY })
+
+export const isOfThirdParty = ({ details }: StatusError): boolean =>
+  details.some((detail) => holds(detail, errorInfoCodec) && unpack(errorInfoCodec, detail).domain === THIRD_PARTY)
 
 /** How long a client should wait before a retry. */
 export const retryInfo = (delayMs: number): ErrorDetail => pack(retryInfoCodec, { retryDelay: durationOf(delayMs) })

@@ -2,6 +2,7 @@ import t from 'tap'
 import { Code, StatusError } from '../../src/base/status-error.js'
 import { Ledger } from '../../src/ledger/ledger.js'
 import { codec } from '../../src/proto/codec.js'
+import { ofThirdParty } from '../../src/proto/error-details.js'
 import { overview } from '../../src/scheduler/simple/overview.js'
 import type { SimpleSettings } from '../../src/scheduler/simple/settings.js'
 import type { MatchKind } from '../../src/scheduler/simple/state/requirement.js'
@@ -168,6 +169,19 @@ t.test('an action that names an image runs only where actions run in images', as
   exact.enqueue(image('docker://gcc:13'))
   exact.worker('this', [['container-image', 'docker://gcc:13']])
   t.same(exact.starts, ['this operations/1 1-1'], 'exact is exact')
+})
+
+t.test('a registry that is away sets no worker aside', async (t) => {
+  const bench = new Bench({ supportedPlatformProperties: new Map([['*', 'ignore']]), maxJobRetries: 0 })
+  bench.worker('images', [], 4, 0, true)
+  const away = new StatusError('UNAVAILABLE', 'the registry is away', { details: [ofThirdParty('IMAGE_REGISTRY')] })
+  for (let number = 1; number <= 5; number++) {
+    bench.enqueue([['container-image', `docker://nowhere.example/a:${number}`]])
+    bench.do(bench.machine.workerError(bench.nowMs, 'images', `${number}-1`, away))
+    bench.pass(5_000, ['images'])
+  }
+  bench.enqueue()
+  t.equal(bench.starts.at(-1), 'images operations/6 6-1', 'it still takes actions')
 })
 
 t.test('minimum properties are reserved while the command runs', async (t) => {

@@ -1,4 +1,5 @@
 import { type CodeName, StatusError } from '../../base/status-error.js'
+import { ofThirdParty } from '../../proto/error-details.js'
 import { ToolFailure } from './tool.js'
 
 interface Kind {
@@ -55,8 +56,9 @@ export const imageFailure = (image: string, error: unknown, fallback: Omit<Kind,
   if (!(error instanceof ToolFailure)) return error
   const known = KINDS.find(({ words }) => words.test(error.said))
   const { code, advice } = known ?? (error.isLate ? LATE : fallback)
+  const details = code === 'UNAVAILABLE' || code === 'DATA_LOSS' ? [ofThirdParty('IMAGE_REGISTRY')] : []
   return new StatusError(code, `the image ${image} could not be used: ${advice} (${shown(error.said)})`, {
-    cause: error,
+    ...{ cause: error, details },
   })
 }
 

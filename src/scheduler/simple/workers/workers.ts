@@ -1,4 +1,5 @@
 import { StatusError } from '../../../base/status-error.js'
+import { isOfThirdParty } from '../../../proto/error-details.js'
 import type { ExecuteResponse } from '../../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { BroughtAttempt, WorkerOffer, WorkerPast } from '../../request.js'
 import type { RunFacts } from '../../scheduler.js'
@@ -224,7 +225,8 @@ export class Workers {
       this.#acknowledge(workerId, attemptId)
       if (execution === undefined) return
       const failure = workerFailure(workerId, error)
-      this.#standings.failed(worker, execution.id, failure)
+      // A client may name a registry that does not exist: that must not set workers aside.
+      if (!isOfThirdParty(error)) this.#standings.failed(worker, execution.id, failure)
       this.#dispatch.failed(execution, worker, failure)
       this.#leaveToOthers(worker, execution)
     })
