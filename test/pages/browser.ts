@@ -61,12 +61,17 @@ export class PagesBrowser {
     return page
   }
 
-  /** Every rule of axe over a page in both colour schemes, and at 200 % zoom no sideways scrolling of the whole. */
+  /** Every rule of axe over a page in both colour schemes and on a phone, and at 200 % zoom no sideways scrolling of the whole. */
   async check(origin: string, path: string, looks: Looks = {}): Promise<void> {
-    for (const scheme of ['light', 'dark'] as const) {
-      const page = await this.tab(origin, { ...looks, scheme })
+    for (const [scheme, width] of [
+      ['light', 1280],
+      ['dark', 1280],
+      // Where more has to scroll in itself.
+      ['light', 400],
+    ] as const) {
+      const page = await this.tab(origin, { ...looks, scheme, width })
       await page.goto(`${origin}${path}`)
-      this.#t.same(await violations(page), [], `${path}, ${scheme}`)
+      this.#t.same(await violations(page), [], `${path}, ${scheme}, ${width} pixels`)
       await page.close()
     }
     // 1280 pixels at 200 %.

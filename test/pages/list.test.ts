@@ -81,5 +81,5 @@ t.test('the queue names a build by its command and its user, for readers who may
   await new Reader(client.serverStream(`${EXECUTION}/Execute`, request, { metadata })).next()
   await worker.start()
   const [, row = []] = rowsIn((await get('/queue')).text)
-  t.equal(row[1], 'test //shop/... ann · known · main')
+  t.equal(row[1], 'test //shop/... ann · main')
 })

@@ -24,6 +24,10 @@ const invocations = Array.from({ length: 250 }, (_, at) => ({
       started: { command: 'build', buildToolVersion: '7.7.1' },
       id: { pattern: { pattern: ['//some/long/package/name/...'] } },
     }),
+    bazel({
+      id: { testSummary: { label: `//a:test${at % 7}` } },
+      testSummary: { overallStatus: 1 + (at % 4), totalRunDuration: { seconds: 3 } },
+    }),
     bazel({ finished: { exitCode: { code: at % 3, name: at % 3 === 0 ? 'SUCCESS' : 'BUILD_FAILURE' } } }),
   ],
 }))
@@ -99,7 +103,7 @@ t.test('the pages of an invocation that wants to harm its reader', { skip: witho
     requests: [stderr, profile].map(({ digest, bytes }) => ({ digest: wire(digest), data: bytes })),
   }).response
   const browser = await openBrowser(t)
-  for (const tab of ['', '/targets', '/tests', '/log', '/timing', '/cache', '/command']) {
+  for (const tab of ['', '/targets', '/artifacts', '/tests', '/log', '/log?q=a', '/timing', '/cache', '/command']) {
     const path = `/invocation/one${tab}`
     await browser.check(origin, path)
     const [plain, scripted] = [await browser.tab(origin, { javaScript: false }), await browser.tab(origin)]
