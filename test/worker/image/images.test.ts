@@ -5,6 +5,7 @@ import { internalCall } from '../../../src/rpc/call.js'
 import { Images } from '../../../src/worker/image/images.js'
 import { findTools } from '../../../src/worker/image/tool.js'
 import { setUp, sh } from '../attempt/runner-set-up.js'
+import { makeDirectory } from './folders.js'
 import { ENVIRONMENT, openSandbox, SYSTEM, setUpImages, whyNot } from './set-up.js'
 
 const skip = await whyNot()
@@ -140,6 +141,24 @@ t.test('images are kept between starts, within bounds, and what was half is remo
   kept.release()
   other.release()
   await again.close()
+})
+
+t.test('an image that needs an account is fetched with auth_file', { skip }, async (t) => {
+  const authFile = join(makeDirectory(t), 'auth.json')
+  const { registry, images } = await setUpImages(t, { authFile })
+  const auth = Buffer.from('me:secret').toString('base64')
+  writeFileSync(authFile, JSON.stringify({ auths: { [registry.host]: { auth } } }), { mode: 0o600 })
+  const digest = registry.push('a', '1', { layers: [SYSTEM] })
+  registry.fault = (request, response) => {
+    if (request.headers.authorization === `Basic ${auth}`) return false
+    response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
+    return true
+  }
+  for (const name of [`a@${digest}`, 'a:1']) {
+    const image = await images.use(named(`docker://${registry.host}/${name}`), internalCall())
+    t.equal(image?.digest, digest, name)
+    image?.release()
+  }
 })
 
 t.test('a worker without the tools says which packages it needs', async (t) => {
