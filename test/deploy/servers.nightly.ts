@@ -1,11 +1,13 @@
 /** The recipe `servers`: two servers behind HAProxy with one queue, a bucket and a worker, as processes of this machine. */
 import { spawnSync } from 'node:child_process'
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { program } from '../cli/program.js'
+import { Bazel, bazelRelease } from '../clients/bazel.js'
 import { cleanEnv, type Outcome, run } from '../clients/process.js'
-import { root, scratchFolder } from '../clients/scratch.js'
+import { copyFixture, root, scratchFolder } from '../clients/scratch.js'
+import { tlsTunnel } from '../clients/tls-tunnel.js'
 import { S3_KEYS, startS3, withoutS3 } from '../store/kinds/experimental_cloud_object_store/s3-server.js'
 import { type Backend, freePorts, startBackend } from '../store/remote/backend.js'
 import { Authority } from '../tls/authority.js'
@@ -80,7 +82,7 @@ const start = async (t: Test) => {
     const suite = ['--import', 'tsx', 'conformance/main.ts', ...at, ...header, '--only', 'CMD', '--quiet']
     return run(process.execPath, [...suite, '--patience', '6'], root, cleanEnv(folder))
   }
-  return { servers, worker, judge }
+  return { servers, worker, judge, folder, clients, authority }
 }
 
 t.test('one server is killed, and builds go on at the other', { skip: withoutHaproxy || withoutS3 }, async (t) => {
@@ -99,3 +101,55 @@ t.test('one server is killed, and builds go on at the other', { skip: withoutHap
   await until(() => leads(1 - leader), 'the other leads')
   await passes('one of them')
 })
+
+const bazelProgram = process.env['REMEXEC_TEST_BAZEL_4'] ?? 'bazel'
+const withoutBazel =
+  (await bazelRelease(bazelProgram)) === undefined ? 'needs Bazel: apt-get install bazel-bootstrap' : false
+const SLOW = 24
+
+/** Actions that take a second each, so that the leader is killed amid them, and one that needs them all. */
+const slowPackage = (trace: string): string => {
+  const names = Array.from({ length: SLOW }, (_, index) => `slow_${index}`)
+  const rules = names.map(
+    (name) =>
+      `genrule(name = "${name}", outs = ["${name}.txt"], cmd = "echo >> ${trace}/${name}; sleep 1; echo ${name} > $@")`,
+  )
+  const sources = names.map((name) => `":${name}"`).join(', ')
+  return `${rules.join('\n')}\ngenrule(name = "all", srcs = [${sources}], outs = ["all.txt"], cmd = "cat $(SRCS) > $@")\n`
+}
+
+t.test(
+  'a build of Bazel goes on while the server that leads is killed',
+  { skip: withoutHaproxy || withoutS3 || withoutBazel },
+  async (t) => {
+    const { servers, folder, clients, authority } = await start(t)
+    const leads = (at: number): boolean => /this server leads the queue/.test(servers[at]?.log() ?? '')
+    await until(() => leads(0) || leads(1), 'a leader')
+    const workspace = await copyFixture('workspace', folder)
+    const trace = join(folder, 'trace')
+    for (const path of [trace, join(workspace, 'slow')]) await mkdir(path)
+    await writeFile(join(workspace, 'slow', 'BUILD'), slowPackage(trace))
+    const bazel = new Bazel(bazelProgram, folder, workspace)
+    t.teardown(() => bazel.shutdown())
+    // Bazel 4.2 trusts no authority of ours.
+    const near = await tlsTunnel(t, { host: 'localhost', port: clients, ca: await readFile(authority.caFile) })
+    const kill = async (): Promise<void> => {
+      await until(async () => (await readdir(trace)).length >= SLOW / 3, 'a third of the actions has begun')
+      const leader = leads(0) ? 0 : 1
+      await servers[leader]?.kill()
+      await until(() => leads(1 - leader), 'the other leads')
+    }
+    const options = [
+      `--remote_executor=grpc://${near}`,
+      '--remote_retries=30',
+      '--jobs=8',
+      '--noremote_upload_local_results',
+    ]
+    const [{ code, output, ran }] = await Promise.all([bazel.run('build', ...options, '//slow:all'), kill()])
+    t.equal(code, 0, 'the build succeeds') || t.comment(output)
+    const elsewhere = Object.keys(ran).filter((where) => !where.startsWith('remote'))
+    t.same(elsewhere, [], 'nothing ran here')
+    const expected = Array.from({ length: SLOW }, (_, index) => `slow_${index}\n`).join('')
+    t.equal(await readFile(bazel.output('slow/all.txt'), 'utf8'), expected)
+  },
+)
