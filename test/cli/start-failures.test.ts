@@ -145,12 +145,22 @@ const limited = (t: Test, { threads, limit, uid }: { threads: number; limit: str
   const data = t.testdir()
   chmodSync(data, 0o777)
   const filesystem = (name: string): object => ({
-    filesystem: { content_path: `${data}/${name}`, temp_path: `${data}/temp`, eviction_policy: { max_bytes: 1e6 } },
+    filesystem: {
+      content_path: `${data}/${name}`,
+      temp_path: `${data}/temp-${name}`,
+      eviction_policy: { max_bytes: 1e6 },
+    },
   })
   const config = {
     global: { threads },
-    stores: { CAS: filesystem('cas') },
-    servers: [{ listener: { http: { socket_address: '127.0.0.1:0' } }, services: { cas: [{ cas_store: 'CAS' }] } }],
+    stores: { CAS: filesystem('cas'), AC: filesystem('ac') },
+    // Threads serve all of it: without something to serve none would start.
+    servers: [
+      {
+        listener: { http: { socket_address: '127.0.0.1:0' } },
+        services: { cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }] },
+      },
+    ],
   }
   writeFileSync(`${data}/config.json`, JSON.stringify(config))
   const command = ['prlimit', limit, process.execPath, program, `${data}/config.json`]
