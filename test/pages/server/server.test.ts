@@ -145,7 +145,7 @@ t.test('the page shows services, stores, queue and workers with the numbers of t
   t.same(kept.slice(0, 4), ['SMALL', '500 B of 1 kB', '1', '1'])
   t.match(kept[4], /^\d+ m?s$/, 'how long what was evicted had not been used')
   t.same(kept.slice(5), ['3 h', '1'], 'what was promised, and broken')
-  t.same(asked, ['SMALL', '75.0 %', '3', '1', '0', '1.1 kB', '1.8 kB'])
+  t.same(asked, ['SMALL', '75.0 %', '3', '1', '–', '0', '1.1 kB', '1.8 kB'])
   t.match(numbers, { queued: '1', executing: '1', workers: '1', success: '1', failure: '1', timeout: '0' })
   const [[name = '', ...worker] = []] = workers()
   const [id] = name.split(' ')
