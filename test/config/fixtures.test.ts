@@ -16,6 +16,7 @@ import { messagesOf, read, write } from '../service/bytestream-client.js'
 import { AC, CAPABILITIES, CAS } from '../service/harness.js'
 import { bytesOf } from '../store/blobs.js'
 import { Authority } from '../tls/authority.js'
+import { whyNot } from '../worker/image/set-up.js'
 import { countBackends, placeBackends } from './real-backends.js'
 
 t.setTimeout(600_000)
@@ -194,7 +195,7 @@ t.test('every fixture stores blobs and results in each instance, with its real b
   for (const name of good) {
     await t.test(name, async (t) => {
       const config = JSON5.parse(textOf(name))
-      const missing = await placeBackends(t, config)
+      const missing = [...(await placeBackends(t, config)), ...imageTools(config)]
       if (missing.length > 0) {
         await t.test('on its backends', { skip: missing.join('; ') }, async () => {})
         return
@@ -213,6 +214,12 @@ t.test('every fixture stores blobs and results in each instance, with its real b
     })
   }
 })
+
+const noImages = await whyNot()
+
+/** Why a worker of this configuration cannot run actions in images here. */
+const imageTools = (config: object): readonly string[] =>
+  JSON.stringify(config).includes('"container_images"') && typeof noImages === 'string' ? [noImages] : []
 
 interface Instance {
   readonly instanceName: string
