@@ -1,7 +1,7 @@
 import { entryFor } from '../../base/catch-all.js'
 import type { FetchServiceOptions, ServerConfig } from '../config.js'
-import { checkNetwork } from '../value/network.js'
 import type { LintContext } from './context.js'
+import { lintNetworks } from './networks.js'
 
 /** Checks the services of the Remote Asset API. */
 export const lintAssets = (server: ServerConfig, context: LintContext): void => {
@@ -23,16 +23,7 @@ const lintDownload = (
       expected: 'an entry for the instance in services.cas',
     })
   }
-  for (const [index, text] of download.allow_addresses.entries()) {
-    try {
-      checkNetwork(text)
-    } catch {
-      findings.error([...path, 'allow_addresses', index], `${JSON.stringify(text)} is no address or network`, {
-        found: JSON.stringify(text),
-        expected: 'a form like 10.1.2.3, 10.0.0.0/8 or fd00::/8',
-      })
-    }
-  }
+  lintNetworks({ findings }, path, download.allow_addresses)
   for (const key of ['allow', 'deny'] as const) {
     for (const [index, text] of download[key].entries()) {
       if (HOST.test(text)) continue

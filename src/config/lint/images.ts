@@ -1,6 +1,6 @@
 import type { LocalWorkerOptions } from '../config.js'
-import { checkNetwork } from '../value/network.js'
 import type { LintContext } from './context.js'
+import { lintNetworks } from './networks.js'
 
 const REGISTRY =
   /^(https?:\/\/)?(\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:\d{1,5})?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*\/?$/i
@@ -35,16 +35,7 @@ export const lintImages = (options: LocalWorkerOptions, { findings, originOf }: 
       expected: 'a form like ghcr.io, ghcr.io/acme, localhost:5000 or http://10.0.0.5:5000',
     })
   }
-  for (const [index, text] of images.allow_addresses.entries()) {
-    try {
-      checkNetwork(text)
-    } catch {
-      findings.error([...path, 'allow_addresses', index], `${JSON.stringify(text)} is no address or network`, {
-        found: JSON.stringify(text),
-        expected: 'a form like 10.1.2.3, 10.0.0.0/8 or fd00::/8',
-      })
-    }
-  }
+  lintNetworks({ findings }, path, images.allow_addresses)
   if (images.allow_addresses.length > 0 && images.registries.length > 0) {
     findings.warning(
       [...path, 'allow_addresses'],
