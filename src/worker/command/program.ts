@@ -23,6 +23,13 @@ export const programToStart = (name: string, { cwd, path = DEFAULT_PATH, root }:
   return folders.some((folder) => isExecutable(`${folder}/${name}`)) ? name : `./${name}`
 }
 
+/** A program of this machine in the folders of a PATH; undefined if it is in none of them. */
+export const programIn = (path: string, name: string): string | undefined =>
+  path
+    .split(':')
+    .map((folder) => `${folder}/${name}`)
+    .find(isExecutable)
+
 const isExecutable = (path: string): boolean => {
   try {
     if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false

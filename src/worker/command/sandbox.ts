@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { accessSync, constants, fstatSync, readSync } from 'node:fs'
+import { fstatSync, readSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { inWords } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
 import { HiddenPaths } from './hidden-paths.js'
+import { programIn } from './program.js'
 import { STATUS_FD } from './starter.js'
 
 export interface SandboxSettings {
@@ -76,7 +77,7 @@ export class Sandbox {
 
   /** FAILED_PRECONDITION if bubblewrap is missing or the kernel does not permit it. */
   static async open(settings: SandboxSettings): Promise<Sandbox> {
-    const program = programIn(process.env['PATH'] ?? '')
+    const program = programIn(process.env['PATH'] ?? '', 'bwrap')
     if (program === undefined) {
       throw new StatusError('FAILED_PRECONDITION', 'use_namespaces needs bwrap in PATH: install bubblewrap')
     }
@@ -240,16 +241,3 @@ const varTmp = ({ hasVarTmp }: SandboxImage, bytes: number): readonly string[] =
 const machine = (bytes: number): readonly string[] => [
   ...['--ro-bind', '/', '/', ...privateMounts(bytes), ...inMemory('/var/tmp', bytes)],
 ]
-
-const programIn = (path: string): string | undefined =>
-  path
-    .split(':')
-    .map((folder) => `${folder}/bwrap`)
-    .find((program) => {
-      try {
-        accessSync(program, constants.X_OK)
-        return true
-      } catch {
-        return false
-      }
-    })

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
 import { promisify } from 'node:util'
 import { errnoOf } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
+import { programIn } from '../command/program.js'
 
 /** Enough for a manifest, whose registries accept up to 4 MiB. */
 const MAX_PRINTED_BYTES = 8 * 1024 * 1024
@@ -64,7 +64,9 @@ const PACKAGES: Readonly<Record<keyof ImageTools, string>> = { skopeo: 'skopeo',
 
 /** Finds the programs in PATH. FAILED_PRECONDITION that names the packages of those that are missing. */
 export const findTools = (path = process.env['PATH'] ?? ''): ImageTools => {
-  const found = { skopeo: programIn(path, 'skopeo'), umoci: programIn(path, 'umoci'), bwrap: programIn(path, 'bwrap') }
+  const folders = path.split(':').filter((folder) => folder.startsWith('/'))
+  const find = (name: keyof ImageTools) => programIn(folders.join(':'), name)
+  const found = { skopeo: find('skopeo'), umoci: find('umoci'), bwrap: find('bwrap') }
   const missing = (Object.keys(PACKAGES) as (keyof ImageTools)[]).filter((name) => found[name] === undefined)
   const { skopeo, umoci, bwrap } = found
   if (skopeo !== undefined && umoci !== undefined && bwrap !== undefined) return { skopeo, umoci, bwrap }
@@ -72,17 +74,3 @@ export const findTools = (path = process.env['PATH'] ?? ''): ImageTools => {
   const message = `container_images needs ${missing.join(' and ')} in PATH: install the packages (Debian, Fedora: ${packages})`
   throw new StatusError('FAILED_PRECONDITION', message)
 }
-
-const programIn = (path: string, name: string): string | undefined =>
-  path
-    .split(':')
-    .filter((folder) => folder.startsWith('/'))
-    .map((folder) => `${folder}/${name}`)
-    .find((program) => {
-      try {
-        accessSync(program, constants.X_OK)
-        return true
-      } catch {
-        return false
-      }
-    })
