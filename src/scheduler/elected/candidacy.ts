@@ -131,12 +131,9 @@ export class Candidacy {
   /** Leads no more, and takes part no more. Another server can be elected at once. */
   async leave(): Promise<void> {
     this.#isLeaving = true
-    const { engine, candidate, log } = this.#options
     await this.#round
     if (this.isLeader) this.#become(undefined)
-    await engine.resign(candidate.id, AbortSignal.timeout(RESIGN_MS)).catch((error: unknown) => {
-      log.warn('the lease ends by itself, because the engine did not take it back', { error })
-    })
+    await this.#resign()
     this.hurry()
   }
 
@@ -193,9 +190,15 @@ export class Candidacy {
 
   /** To a server that leads less. Its clients notice what they notice of a leader that is stopped. */
   async #handOver(): Promise<void> {
-    const { engine, candidate, log } = this.#options
+    const { log } = this.#options
     log.info('this server leads more than its share, and hands this queue over', { servers: this.#servers })
     this.#become(undefined)
+    await this.#resign()
+  }
+
+  /** Gives the lease back. Never rejects. */
+  async #resign(): Promise<void> {
+    const { engine, candidate, log } = this.#options
     await engine.resign(candidate.id, AbortSignal.timeout(RESIGN_MS)).catch((error: unknown) => {
       log.warn('the lease ends by itself, because the engine did not take it back', { error })
     })
