@@ -10,12 +10,20 @@ export interface Active {
   readonly workers: Workers
 }
 
-/** What the queue and the workers are busy with at `nowMs`. */
+/** What the queue and the workers are busy with at `nowMs`. Each part is counted when it is read: a gauge reads one of them. */
 export const activityOf = ({ runs, queue, workers }: Active, nowMs: number): SchedulerActivity => ({
-  executions: executionsOf(runs, workers),
-  oldestQueuedMs: queue.oldestMs(nowMs),
-  workers: workers.list(),
-  demand: queue.demand.platforms(),
+  get executions() {
+    return executionsOf(runs, workers)
+  },
+  get oldestQueuedMs() {
+    return queue.oldestMs(nowMs)
+  },
+  get workers() {
+    return workers.list()
+  },
+  get demand() {
+    return queue.demand.platforms()
+  },
 })
 
 const executionsOf = (runs: Iterable<Execution>, workers: Workers): readonly ActiveExecutions[] => {
