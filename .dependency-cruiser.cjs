@@ -110,7 +110,7 @@ const mayImport = {
   misses: ['content', 'store/contract', 'stream', 'reapi', 'proto', ...common],
   health: ['work', 'log', 'base'],
   admin: ['scheduler/scheduler', 'scheduler/listed', 'http', 'rpc', 'log', 'base'],
-  metrics: ['store/contract/meter', 'proto', 'ledger', 'base'],
+  metrics: ['store/contract/meter', 'scheduler/simple/meter', 'proto', 'ledger', 'base'],
   otlp: ['metrics', 'tls', 'outgoing', 'files', 'work', 'rpc', 'log', 'base'],
   command: [
     'go-cache',

@@ -1,24 +1,5 @@
+import type { ElectionFacts } from '../scheduler/simple/meter.js'
 import { type Description, type Instrument, observed, type Reading } from './instrument.js'
-
-/** Of a scheduler whose queue several servers have. */
-export interface ElectionFacts {
-  readonly scheduler: string
-  readonly leads: boolean
-  /** The number of the present term; 0 if nobody is known to lead. */
-  readonly term: number
-  /** With a stream to this leader, itself among them; 0 where another server leads. */
-  readonly servers: number
-  /** Since the engine of the election answered. */
-  readonly engineSilentMs: number
-  /** How long it took until every server had told what it holds, in the present office here. */
-  readonly rebuildMs: number | undefined
-  /** How often this server was elected. */
-  readonly offices: number
-  /** Leaders of earlier terms that it did not obey. */
-  readonly refused: number
-  /** Operations that it handed in once more. */
-  readonly handedInAgain: number
-}
 
 /** None in a process whose queues are its own. */
 export class ElectionMetrics {

@@ -1,5 +1,6 @@
 import type { ExecuteResponse } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import { toMs } from '../proto/time.js'
+import type { SchedulerActivity } from '../scheduler/simple/meter.js'
 import { BoundedValues } from './bounded-values.js'
 import {
   ACTION_SECONDS,
@@ -12,38 +13,6 @@ import {
   type Reading,
 } from './instrument.js'
 import { LingeringSeries } from './lingering-series.js'
-
-/** A scheduler's present state, for gauges. */
-export interface Activity {
-  readonly executions: readonly ActiveExecutions[]
-  readonly oldestQueuedMs: number
-  readonly workers: readonly ActiveWorker[]
-  readonly demand: readonly PlatformDemand[]
-}
-
-/** Actions that ask for the same properties of a worker. */
-export interface PlatformDemand {
-  readonly properties: readonly (readonly [name: string, value: string])[]
-  readonly queued: number
-  readonly running: number
-}
-
-/** Executions of one priority, and of one worker if they run. */
-export interface ActiveExecutions {
-  readonly stage: string
-  readonly priority: number
-  readonly workerId: string
-  readonly count: number
-}
-
-export interface ActiveWorker {
-  readonly id: string
-  readonly name: string
-  readonly state: string
-  readonly running: number
-  readonly maxInflightAttempts: number
-  readonly heardMs: number
-}
 
 const RESULTS = ['success', 'failure', 'timeout', 'cache_hit', 'cancelled'] as const
 const EVENTS = ['connected', 'disconnected', 'timeout', 'sick', 'set_aside'] as const
@@ -72,7 +41,7 @@ export class ExecutionMetrics {
   readonly #events = countsOf('worker_event', EVENTS)
   readonly #retries = new Count({})
   readonly #stages: ReadonlyMap<string, Distribution>
-  readonly #activities: (() => Activity)[] = []
+  readonly #activities: (() => SchedulerActivity)[] = []
   readonly #active = new LingeringSeries()
   readonly #demanded = new LingeringSeries()
   readonly #digests: BoundedValues | undefined
@@ -95,7 +64,7 @@ export class ExecutionMetrics {
     ]
   }
 
-  watch(activity: () => Activity): void {
+  watch(activity: () => SchedulerActivity): void {
     this.#activities.push(activity)
   }
 
@@ -140,7 +109,7 @@ export class ExecutionMetrics {
     return new Map([...this.#completed].map(([result, { value }]) => [result, value]))
   }
 
-  activities(): readonly Activity[] {
+  activities(): readonly SchedulerActivity[] {
     return this.#activities.map((activity) => activity())
   }
 
@@ -228,7 +197,7 @@ export class ExecutionMetrics {
   }
 }
 
-type Demanded = Pick<PlatformDemand, 'queued' | 'running'>
+type Demanded = Pick<SchedulerActivity['demand'][number], 'queued' | 'running'>
 type Timestamp = Parameters<typeof toMs>[0]
 
 const countsOf = <Value extends string>(label: string, values: readonly Value[]): ReadonlyMap<Value, Count> =>

@@ -54,7 +54,7 @@ const valuesOf = (metrics: Pick<ExecutionMetrics, 'instruments'>, name: string) 
 t.test('the series of workers and priorities are bounded, and the total is right', async (t) => {
   const metrics = new ExecutionMetrics({ labelsActionDigests: false })
   const executions = Array.from({ length: 5000 }, (_, index) => ({
-    stage: 'executing',
+    stage: 'executing' as const,
     priority: index % 50,
     workerId: `worker-${index}`,
     count: 1,
@@ -71,7 +71,7 @@ t.test('the series of workers and priorities are bounded, and the total is right
 t.test('clients that ask for something else with every action make a bounded number of series', async (t) => {
   const metrics = new ExecutionMetrics({ labelsActionDigests: false })
   const demand = Array.from({ length: 1000 }, (_, index) => {
-    return { properties: [['pool', `p${index}`]] as const, queued: 2, running: 1 }
+    return { properties: [['pool', `p${index}`]] as const, queued: 2, running: 1, amounts: new Map() }
   })
   metrics.watch(() => ({ executions: [], oldestQueuedMs: 0, workers: [], demand }))
   const readings = valuesOf(metrics, 'svc_execution_demand_count') as { value: number; execution_stage: string }[]
