@@ -17,7 +17,7 @@ const putRequest = codec(`${REAPI}.UpdateActionResultRequest`)
 /**
  * The path of an action without the command: Execute, the scheduler, the worker API, and a worker that answers at once.
  */
-const noOp = (): RateCase => {
+export const noOp = (): RateCase => {
   const workers: ChildProcess[] = []
   const run: RateCase['run'] = async (server, requests, ready) => {
     const calls = await trueActions(server, requests)

@@ -1,15 +1,11 @@
 /** Actions through two servers with one queue, beside one process that has it alone. */
-import type { ChildProcess } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startRedis, withoutRedis } from '../../test/store/kinds/redis_store/redis.js'
 import { folderOf, freePorts, startBackend } from '../../test/store/remote/backend.js'
 import type { RateCase } from '../case.js'
-import { each } from '../load/each.js'
 import { schedulingOnly } from '../server/config.js'
-import { memoryPlace } from '../server/place.js'
-import { startIdleWorker } from '../server/start-idle-worker.js'
-import { checkOperation, trueActions } from './true.js'
+import { noOp } from './no-op.js'
 
 interface Serving {
   readonly stores: readonly object[]
@@ -29,10 +25,9 @@ const inQueue = (dataPath: string): object => {
   }
 }
 
-const noOp = (): RateCase => {
+const throughTwo = (): RateCase => {
   const stops: (() => unknown)[] = []
   const scope = { teardown: (stop: () => unknown) => void stops.unshift(stop) }
-  const workers: ChildProcess[] = []
   /** Redis, and the server that leads before the measured one starts. */
   const env = async (): Promise<Readonly<Record<string, string>>> => {
     const redis = await startRedis(scope)
@@ -45,29 +40,19 @@ const noOp = (): RateCase => {
     await startBackend(scope, process.execPath, args, /this server leads the queue/, options)
     return { ...own, BENCH_PEER: `${follower}` }
   }
-  const run: RateCase['run'] = async (server, requests, ready) => {
-    const calls = await trueActions(server, requests)
-    await ready()
-    return each(server, calls, { concurrency: 64, check: checkOperation })
-  }
+  const { tearDown, ...one } = noOp()
   return {
-    kind: 'rate',
+    ...one,
     name: 'no-op actions through two servers with one queue',
-    unit: 'op',
-    unitsPerRequest: 1,
-    requests: { least: 400, most: 10_000 },
     configure: inQueue,
     env,
     isSlow: true,
-    ...(memoryPlace === undefined ? {} : { place: memoryPlace }),
-    setUp: async (server) => void workers.push(await startIdleWorker(server)),
-    run,
-    limits: [{ name: 'one process', usesBare: true, configure: schedulingOnly, env: async () => ({}), run }],
+    limits: [{ name: 'one process', usesBare: true, configure: schedulingOnly, env: async () => ({}), run: one.run }],
     tearDown: async () => {
-      for (const worker of workers) worker.kill()
+      await tearDown?.()
       for (const stop of stops) await stop()
     },
   }
 }
 
-export const queueOfServersCases = (): readonly RateCase[] => (withoutRedis === false ? [noOp()] : [])
+export const queueOfServersCases = (): readonly RateCase[] => (withoutRedis === false ? [throughTwo()] : [])

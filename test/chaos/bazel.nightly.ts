@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { Bazel, bazelRelease } from '../clients/bazel.js'
 import { copyFixture, scratchFolder } from '../clients/scratch.js'
+import { slowOutput, slowPackage } from '../clients/slow-package.js'
 import { FAULTS } from './faults.js'
 import { Fleet, until } from './fleet.js'
 import { openNetwork } from './network.js'
@@ -26,23 +27,12 @@ if (release === undefined || !/^(4\.2\.|no_version)/.test(release)) {
 
 const SLOW = 60
 
-/** Actions that take one and a half seconds each, so that faults meet some of them, and one that needs them all. */
-const slowPackage = (trace: string): string => {
-  const names = Array.from({ length: SLOW }, (_, index) => `slow_${index}`)
-  const rules = names.map(
-    (name) =>
-      `genrule(name = "${name}", outs = ["${name}.txt"], cmd = "echo >> ${trace}/${name}; sleep 1.5; echo ${name} > $@")`,
-  )
-  const sources = names.map((name) => `":${name}"`).join(', ')
-  return `${rules.join('\n')}\ngenrule(name = "all", srcs = [${sources}], outs = ["all.txt"], cmd = "cat $(SRCS) > $@")\n`
-}
-
 t.test('a build succeeds whatever befalls scheduler, workers and network meanwhile', async (t) => {
   const folder = await scratchFolder(t)
   const workspace = await copyFixture('workspace', folder)
   const trace = join(folder, 'trace')
   for (const path of [trace, join(workspace, 'slow')]) mkdirSync(path)
-  writeFileSync(join(workspace, 'slow', 'BUILD'), slowPackage(trace))
+  writeFileSync(join(workspace, 'slow', 'BUILD'), slowPackage(trace, SLOW, 1.5))
   const fleet = await Fleet.start(t, folder, openNetwork(t), 4)
   const bazel = new Bazel(program, folder, workspace)
   t.teardown(() => bazel.shutdown())
@@ -69,8 +59,7 @@ t.test('a build succeeds whatever befalls scheduler, workers and network meanwhi
     [],
     'nothing ran here',
   )
-  const expected = Array.from({ length: SLOW }, (_, index) => `slow_${index}\n`).join('')
-  t.equal(readFileSync(bazel.output('slow/all.txt'), 'utf8'), expected)
+  t.equal(readFileSync(bazel.output('slow/all.txt'), 'utf8'), slowOutput(SLOW))
   t.equal(readFileSync(bazel.output('plain/rest.txt'), 'utf8'), 'BETA\nGAMMA\n')
   const runs = readdirSync(trace).reduce((all, name) => all + readFileSync(join(trace, name), 'utf8').length, 0)
   t.comment(`${SLOW} slow actions ran ${runs} times, ${fleet.adoptions()} of them across a restart of the scheduler`)

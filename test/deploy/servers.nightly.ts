@@ -7,6 +7,7 @@ import { program } from '../cli/program.js'
 import { Bazel, bazelRelease } from '../clients/bazel.js'
 import { cleanEnv, type Outcome, run } from '../clients/process.js'
 import { copyFixture, root, scratchFolder } from '../clients/scratch.js'
+import { slowOutput, slowPackage } from '../clients/slow-package.js'
 import { tlsTunnel } from '../clients/tls-tunnel.js'
 import { S3_KEYS, startS3, withoutS3 } from '../store/kinds/experimental_cloud_object_store/s3-server.js'
 import { type Backend, freePorts, startBackend } from '../store/remote/backend.js'
@@ -107,17 +108,6 @@ const withoutBazel =
   (await bazelRelease(bazelProgram)) === undefined ? 'needs Bazel: apt-get install bazel-bootstrap' : false
 const SLOW = 24
 
-/** Actions that take a second each, so that the leader is killed amid them, and one that needs them all. */
-const slowPackage = (trace: string): string => {
-  const names = Array.from({ length: SLOW }, (_, index) => `slow_${index}`)
-  const rules = names.map(
-    (name) =>
-      `genrule(name = "${name}", outs = ["${name}.txt"], cmd = "echo >> ${trace}/${name}; sleep 1; echo ${name} > $@")`,
-  )
-  const sources = names.map((name) => `":${name}"`).join(', ')
-  return `${rules.join('\n')}\ngenrule(name = "all", srcs = [${sources}], outs = ["all.txt"], cmd = "cat $(SRCS) > $@")\n`
-}
-
 t.test(
   'a build of Bazel goes on while the server that leads is killed',
   { skip: withoutHaproxy || withoutS3 || withoutBazel },
@@ -128,7 +118,7 @@ t.test(
     const workspace = await copyFixture('workspace', folder)
     const trace = join(folder, 'trace')
     for (const path of [trace, join(workspace, 'slow')]) await mkdir(path)
-    await writeFile(join(workspace, 'slow', 'BUILD'), slowPackage(trace))
+    await writeFile(join(workspace, 'slow', 'BUILD'), slowPackage(trace, SLOW, 1))
     const bazel = new Bazel(bazelProgram, folder, workspace)
     t.teardown(() => bazel.shutdown())
     // Bazel 4.2 trusts no authority of ours.
@@ -149,7 +139,6 @@ t.test(
     t.equal(code, 0, 'the build succeeds') || t.comment(output)
     const elsewhere = Object.keys(ran).filter((where) => !where.startsWith('remote'))
     t.same(elsewhere, [], 'nothing ran here')
-    const expected = Array.from({ length: SLOW }, (_, index) => `slow_${index}\n`).join('')
-    t.equal(await readFile(bazel.output('slow/all.txt'), 'utf8'), expected)
+    t.equal(await readFile(bazel.output('slow/all.txt'), 'utf8'), slowOutput(SLOW))
   },
 )
