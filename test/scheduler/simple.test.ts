@@ -824,6 +824,14 @@ t.test('fallback_match_interval_s: finds an execution that an event left waiting
   }
 })
 
+t.test('demand for more than a number holds is told as the most, and not as less than nothing', async (t) => {
+  const bench = new Bench()
+  for (let at = 0; at < 1100; at++) bench.enqueue([['cpu', String(Number.MAX_SAFE_INTEGER)]])
+  const [platform] = bench.machine.activity(bench.nowMs).demand
+  t.match(platform, { queued: 1100, running: 0 })
+  t.same(platform?.amounts.get('cpu'), { queued: Number.MAX_SAFE_INTEGER, running: 0 })
+})
+
 t.test('a worker that is stopped costs its actions no try, unless that happens again and again', async (t) => {
   const bench = new Bench({ maxJobRetries: 0 })
   const stop = (id: string, how: 'gives back' | 'is gone'): void => {

@@ -54,11 +54,18 @@ export class Demand {
       if (platforms.length === MAX_PLATFORMS) break
       const named = exact.map(({ name, value }) => [name, value] as const)
       const properties = [...named, ...present.map((name) => [name, ANY] as const)]
-      platforms.push({ properties, queued, running, amounts: new Map(amounts) })
+      const sums = [...amounts].map(([name, sum]) => [name, told(sum)] as const)
+      platforms.push({ properties, queued, running, amounts: new Map(sums) })
     }
     return platforms
   }
 }
+
+/** Clients choose amounts: sums that no message holds are told as the most that one does. */
+const told = ({ queued, running }: { readonly queued: number; readonly running: number }) => ({
+  queued: Math.min(queued, Number.MAX_SAFE_INTEGER),
+  running: Math.min(running, Number.MAX_SAFE_INTEGER),
+})
 
 /** The value of a property that is asked for with any value. */
 const ANY = '*'
