@@ -71,6 +71,16 @@ t.test('tries and failures of an operation go on where the earlier scheduler had
   t.match(bench.failure('operations/a')?.message, /^3 of 3 tries failed/)
 })
 
+t.test('an attempt that goes on counts, also where the operation of another client was queued first', async (t) => {
+  const bench = new Bench({ maxJobRetries: 2, workerFailuresInARow: 0 })
+  const joined = bench.enqueue([], { action: 'a' })
+  handIn(bench, 'a', running('a', 2))
+  comeBack(bench, 'a-2')
+  bench.fail('w', 'a-2')
+  t.match(bench.starts.at(-1), /^w .*-3$/, 'the next one is the third')
+  t.match(bench.state(joined), { stage: 'EXECUTING' })
+})
+
 t.test('a full queue takes what an earlier scheduler had queued, and nothing new', async (t) => {
   const bench = new Bench({ maxQueuedActions: 1 })
   handIn(bench, 'a')

@@ -193,15 +193,19 @@ export class Dispatch {
 
   /** The worker already runs this, whether or not it has room. */
   adopt(execution: Execution, worker: Worker, attemptId: string): void {
-    const [, tries = '1'] = /-(\d{1,9})$/.exec(attemptId) ?? []
-    // Attempts started here get higher numbers than the one that the worker brought.
-    execution.attempts = Math.max(execution.attempts, Number(tries))
-    this.#begin(execution, worker, attemptId)
+    this.#goesOn(execution, worker, attemptId)
   }
 
   /** An earlier scheduler said that this worker runs it. The worker is not here yet. */
   expect(execution: Execution, worker: Worker, attemptId: string): void {
-    this.#begin(execution, worker, attemptId).isExpected = true
+    this.#goesOn(execution, worker, attemptId).isExpected = true
+  }
+
+  #goesOn(execution: Execution, worker: Worker, attemptId: string): Attempt {
+    const [, tries = '1'] = /-(\d{1,9})$/.exec(attemptId) ?? []
+    // Attempts started here get higher numbers, also where the operation of another client was queued first.
+    execution.attempts = Math.max(execution.attempts, Number(tries))
+    return this.#begin(execution, worker, attemptId)
   }
 
   #start(execution: Execution, worker: Worker): void {

@@ -178,7 +178,7 @@ class Model {
         this.#wrong(`operation ${at} (${plan.kind}) came to ${outcome.kind}: ${outcome.text}`)
       const attempt = Number(/-(\d+) at w/.exec(outcome?.text ?? '')?.[1] ?? RETRIES + 1)
       if (plan.kind === 'breaks its worker' && attempt <= RETRIES)
-        this.#wrong(`operation ${at} ended with attempt ${attempt}`)
+        this.#wrong(`operation ${at} ended with attempt ${attempt}: ${outcome?.text}`)
       if (forgotten > 0 && this.#deaths === 0) this.#wrong(`operation ${at} was forgotten, and no server has died`)
     }
     for (const { client, name, by } of this.#followers) {

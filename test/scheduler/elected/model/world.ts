@@ -1,5 +1,6 @@
 /** Time, processes and a network that a test moves: code under test runs unchanged, and a seed repeats a run. */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { setMaxListeners } from 'node:events'
 import { StatusError } from '../../../../src/base/status-error.js'
 
 interface Event {
@@ -16,6 +17,7 @@ const real = {
   setInterval: globalThis.setInterval,
   clearInterval: globalThis.clearInterval,
   timeout: AbortSignal.timeout,
+  any: AbortSignal.any,
   random: Math.random,
 }
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -159,6 +161,17 @@ export class World {
       process.world.after(ms, process, () => controller.abort(new StatusError('DEADLINE_EXCEEDED', `after ${ms} ms`)))
       return controller.signal
     }
+    // A real one with listeners is never freed, and those of killed processes keep theirs.
+    AbortSignal.any = (signals) => {
+      if (current.getStore() === undefined) return real.any.call(AbortSignal, signals)
+      const controller = new AbortController()
+      for (const signal of signals) {
+        setMaxListeners(0, signal)
+        if (signal.aborted) controller.abort(signal.reason)
+        else signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true })
+      }
+      return controller.signal
+    }
     Math.random = () => current.getStore()?.world.random() ?? real.random()
     return () => {
       Math.random = real.random
@@ -167,6 +180,7 @@ export class World {
       globalThis.setInterval = real.setInterval
       globalThis.clearInterval = real.clearInterval
       AbortSignal.timeout = real.timeout
+      AbortSignal.any = real.any
     }
   }
 
