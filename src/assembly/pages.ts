@@ -20,7 +20,7 @@ import type { Overviews } from '../pages/server/sources.js'
 import { Site } from '../pages/site.js'
 import type { Digest } from '../reapi/digest.js'
 import type { RequestRecord } from '../rpc/request-records.js'
-import type { Scheduler } from '../scheduler/scheduler.js'
+import { type Scheduler, tellerOf } from '../scheduler/scheduler.js'
 import type { Security } from '../security/security.js'
 import type { LinkFor } from '../service/execution/operation-message.js'
 import { pageStores } from './page-stores.js'
@@ -142,7 +142,7 @@ const printedOutputs =
       for (const { id: worker, attempts } of workers)
         for (const { id, action, instance: of, state, startedMs } of attempts) {
           if (action !== key || of !== instance) continue
-          const printed = await schedulers.get(name)?.operator?.printed(id, FROM_THE_BEGIN)
+          const printed = await tellerOf(schedulers.get(name))?.printed(id, FROM_THE_BEGIN)
           return { worker, state, startedMs, printed }
         }
     return undefined

@@ -142,7 +142,7 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
     hasLogStreams: (instance) =>
       logStreams !== undefined &&
       entryFor(byteStream, instance) !== undefined &&
-      entryFor(execution, instance)?.scheduler.operator !== undefined,
+      tellsPrinted(entryFor(execution, instance)?.scheduler),
   }
   const faults = new SparingLog(parts.log, parts.clock, FAULT_RATION)
   const casOptions: CasOptions = {
@@ -350,3 +350,7 @@ export const resultsOf = (
 
 const mapValues = <V, W>(map: ReadonlyMap<string, V>, change: (value: V, key: string) => W): Map<string, W> =>
   new Map([...map].map(([key, value]) => [key, change(value, key)]))
+
+/** Whether it is known what actions print: a scheduler of another program does not tell it. */
+const tellsPrinted = ({ operator, elsewhere }: Partial<Scheduler> = {}): boolean =>
+  operator !== undefined || elsewhere?.tellsPrinted === true

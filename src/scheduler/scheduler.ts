@@ -122,7 +122,9 @@ export interface RunFacts {
 export const UNCONFINED: RunFacts = { isConfined: false }
 
 /** The queue and the workers of a scheduler in another process. */
-export interface QueueElsewhere {
+export interface QueueElsewhere extends TellsPrinted {
+  /** Whether that process can say what attempts print: not if it is another program. */
+  readonly tellsPrinted: boolean
   /** As told last, with `elsewhere`. Asks that process again unless the answer is fresh. */
   overview(): SchedulerOverview
   /** Waits a moment for a fresh answer. Never rejects. */
@@ -139,15 +141,19 @@ export interface StateElsewhere {
     | undefined
 }
 
-/** The operator's view of queue and workers. */
-export interface SchedulerOperator {
-  overview(): SchedulerOverview
-  /** The worker receives nothing new; its running attempts continue. False if the worker does not exist. */
-  drainWorker(workerId: string): boolean
-  /** What a running attempt has printed so far: the last bytes. Undefined if nobody can say it. */
+/** Knows what running attempts print. */
+export interface TellsPrinted {
+  /** The last bytes that the attempt has printed so far. Undefined if nobody can say it. */
   printed(attemptId: string, offsets: PrintedOffsets): Promise<PrintedOutput | undefined>
   /** The same for an operation, with the attempt that runs for it now; undefined if none does. */
   printedBy(operation: string, offsets: PrintedOffsets): Promise<PrintedByOperation | undefined>
+}
+
+/** The operator's view of queue and workers. */
+export interface SchedulerOperator extends TellsPrinted {
+  overview(): SchedulerOverview
+  /** The worker receives nothing new; its running attempts continue. False if the worker does not exist. */
+  drainWorker(workerId: string): boolean
   /** The worker receives actions again. False if the worker does not exist or drains on its own request. */
   undrainWorker(workerId: string): boolean
 }
@@ -349,3 +355,7 @@ export interface WorkerSession {
   goingAway(): void
   disconnected(): void
 }
+
+/** Whom to ask what an action of this scheduler prints. */
+export const tellerOf = (scheduler: Scheduler | undefined): TellsPrinted | undefined =>
+  scheduler?.operator ?? scheduler?.elsewhere

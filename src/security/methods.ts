@@ -114,6 +114,7 @@ export const methodRules: ReadonlyMap<string, MethodRule> = new Map<string, Meth
   ],
   ['/remexec.worker.v1.WorkerApi/Connect', { kind: 'work' }],
   ['/remexec.scheduler.v1.SchedulerState/GetState', { kind: 'operate' }],
+  ['/remexec.scheduler.v1.SchedulerState/ReadPrinted', { kind: 'operate' }],
   ['/remexec.scheduler.v1.Scheduling/Join', { kind: 'forward' }],
   ['/grpc.health.v1.Health/Check', OPEN],
   ['/grpc.health.v1.Health/List', OPEN],

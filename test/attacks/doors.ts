@@ -58,7 +58,7 @@ export const GRPC_DOORS: Readonly<Record<string, readonly string[]>> = {
   '/build.bazel.remote.asset.v1.Fetch': ['FetchBlob', 'FetchDirectory'],
   '/build.bazel.remote.asset.v1.Push': ['PushBlob', 'PushDirectory'],
   '/google.devtools.build.v1.PublishBuildEvent': ['PublishLifecycleEvent', 'PublishBuildToolEventStream'],
-  '/remexec.scheduler.v1.SchedulerState': ['GetState'],
+  '/remexec.scheduler.v1.SchedulerState': ['GetState', 'ReadPrinted'],
   '/remexec.scheduler.v1.Scheduling': ['Join'],
   '/remexec.worker.v1.WorkerApi': ['Connect'],
   '/grpc.health.v1.Health': ['Check', 'List', 'Watch'],

@@ -106,6 +106,11 @@ const expected: Readonly<Record<string, Row>> = {
     request: () => ({}),
     isOfProcess: true,
   },
+  'remexec.scheduler.v1.SchedulerState/ReadPrinted': {
+    needs: ['forward', 'administer'],
+    request: () => ({ operation: 'main/operations/S/0' }),
+    isOfProcess: true,
+  },
   'remexec.scheduler.v1.Scheduling/Join': { needs: ['forward'], request: () => ({}), isOfProcess: true },
   'remexec.worker.v1.WorkerApi/Connect': { needs: ['work'], request: () => ({}), isOfProcess: true },
   'grpc.health.v1.Health/Check': open,

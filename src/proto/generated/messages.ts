@@ -234,6 +234,8 @@ export interface Messages {
   'remexec.scheduler.v1.KeptResponse': [remexec_scheduler_v1.KeptResponseInput, remexec_scheduler_v1.KeptResponse]
   'remexec.scheduler.v1.ResultOrigin': [remexec_scheduler_v1.ResultOriginInput, remexec_scheduler_v1.ResultOrigin]
   'remexec.scheduler.v1.OperationProgress': [remexec_scheduler_v1.OperationProgressInput, remexec_scheduler_v1.OperationProgress]
+  'remexec.scheduler.v1.ReadPrintedRequest': [remexec_scheduler_v1.ReadPrintedRequestInput, remexec_scheduler_v1.ReadPrintedRequest]
+  'remexec.scheduler.v1.ReadPrintedResponse': [remexec_scheduler_v1.ReadPrintedResponseInput, remexec_scheduler_v1.ReadPrintedResponse]
   'remexec.scheduler.v1.GetStateRequest': [remexec_scheduler_v1.GetStateRequestInput, remexec_scheduler_v1.GetStateRequest]
   'remexec.scheduler.v1.StatePart': [remexec_scheduler_v1.StatePartInput, remexec_scheduler_v1.StatePart]
   'remexec.scheduler.v1.PlatformDemand': [remexec_scheduler_v1.PlatformDemandInput, remexec_scheduler_v1.PlatformDemand]

@@ -49,6 +49,38 @@ export interface OperationProgressInput {
   attemptStartTimestamp?: google_protobuf.TimestampInput | null | undefined
 }
 
+export interface ReadPrintedRequest {
+  operation: string
+  attemptId: string
+  stdoutOffset: number
+  stderrOffset: number
+}
+
+export interface ReadPrintedRequestInput {
+  operation?: string | undefined
+  attemptId?: string | undefined
+  stdoutOffset?: number | undefined
+  stderrOffset?: number | undefined
+}
+
+export interface ReadPrintedResponse {
+  attemptId: string
+  isTold: boolean
+  stdout: Buffer
+  stdoutSize: number
+  stderr: Buffer
+  stderrSize: number
+}
+
+export interface ReadPrintedResponseInput {
+  attemptId?: string | undefined
+  isTold?: boolean | undefined
+  stdout?: Uint8Array | undefined
+  stdoutSize?: number | undefined
+  stderr?: Uint8Array | undefined
+  stderrSize?: number | undefined
+}
+
 export interface GetStateRequest {
 }
 

@@ -324,6 +324,8 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
       backend: remote.backend,
       clock,
       ask: async (signal) => toldBy(await remote.state(signal), clock.now()),
+      tellsPrinted: () => true,
+      printed: (asked, signal) => remote.printed(asked, signal),
       failureOf: (thrown) => remote.failureOf(thrown),
     })
     return { term, remote, queue }

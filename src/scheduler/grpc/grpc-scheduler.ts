@@ -82,6 +82,12 @@ export class GrpcScheduler implements Scheduler {
       backend: remote.backend,
       clock,
       ask: async (signal) => toldBy(await remote.state(signal), clock.now()),
+      tellsPrinted: () => this.#way.isJoined,
+      printed: async ({ operation, ...asked }, signal) => {
+        if (operation === undefined) return remote.printed(asked, signal)
+        const remoteName = await this.#remoteNameOf(operation)
+        return remoteName === undefined ? undefined : remote.printed({ ...asked, operation: remoteName }, signal)
+      },
       failureOf: (thrown) => remote.failureOf(thrown),
     })
     this.probe = {

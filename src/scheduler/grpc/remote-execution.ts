@@ -2,15 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isStatus, orAbsent, StatusError } from '../../base/status-error.js'
 import { codec, type Output } from '../../proto/codec.js'
 import { errorOf } from '../../proto/error-details.js'
-import type { StatePart } from '../../proto/generated/remexec.scheduler.v1.js'
+import type { ReadPrintedResponse, StatePart } from '../../proto/generated/remexec.scheduler.v1.js'
 import { type MethodDefinition, serviceDefinition } from '../../proto/service-definition.js'
 import { cancellation, internalCall, whenAborted } from '../../rpc/call.js'
 import type { Channel } from '../../store/kinds/grpc/channels.js'
 import { grpcFailure } from '../../store/kinds/grpc/failure.js'
 import type { Requests } from '../../store/remote/requests.js'
 import type { SchedulingStream } from '../fronts/session.js'
-import type { ListedOperation, WorkerUpstream } from '../scheduler.js'
+import type { ListedOperation, PrintedByOperation, WorkerUpstream } from '../scheduler.js'
 import { type Operation, stateOf } from './operation-state.js'
+import type { PrintedAsked } from './remote-queue.js'
 
 export interface RemoteExecutionOptions {
   /** The server's name in messages. */
@@ -134,6 +135,17 @@ export class RemoteExecution {
     return parts
   }
 
+  /** What an attempt there prints: names are those of that server. */
+  async printed(asked: PrintedAsked, signal: AbortSignal): Promise<PrintedByOperation | undefined> {
+    const { headers } = this.#options
+    const call = { method: METHODS.readPrinted, headers, signal }
+    const { attemptId, isTold, ...told } = await this.#channel().unary<ReadPrintedResponse>(asked, call, false)
+    if (attemptId === '') return undefined
+    const stdout = { bytes: told.stdout, sizeBytes: told.stdoutSize }
+    const stderr = { bytes: told.stderr, sizeBytes: told.stderrSize }
+    return { attemptId, printed: isTold ? { stdout, stderr } : undefined }
+  }
+
   /** The stream by which operations are handed in (`scheduling.proto`). */
   join(signal: AbortSignal): Promise<SchedulingStream> {
     return this.#channel().duplex({ method: METHODS.join, headers: this.#options.headers, signal })
@@ -233,6 +245,7 @@ const OPERATIONS = 'google.longrunning.Operations'
 
 const METHODS = {
   getState: methodOf('remexec.scheduler.v1.SchedulerState', 'GetState'),
+  readPrinted: methodOf('remexec.scheduler.v1.SchedulerState', 'ReadPrinted'),
   connectWorker: methodOf('remexec.worker.v1.WorkerApi', 'Connect'),
   join: methodOf('remexec.scheduler.v1.Scheduling', 'Join'),
   execute: methodOf(`${REAPI}.Execution`, 'Execute'),

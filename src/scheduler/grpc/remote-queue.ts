@@ -1,7 +1,14 @@
 import type { Clock } from '../../base/clock.js'
 import { isStatus, type StatusError } from '../../base/status-error.js'
 import { before } from '../../work/deadline.js'
-import type { QueueElsewhere, SchedulerOverview, StateElsewhere } from '../scheduler.js'
+import type {
+  PrintedByOperation,
+  PrintedOffsets,
+  PrintedOutput,
+  QueueElsewhere,
+  SchedulerOverview,
+  StateElsewhere,
+} from '../scheduler.js'
 import type { ToldState } from './told-state.js'
 
 export interface RemoteQueueOptions {
@@ -10,7 +17,16 @@ export interface RemoteQueueOptions {
   readonly clock: Clock
   /** Asks that server. */
   readonly ask: (signal: AbortSignal) => Promise<ToldState>
+  readonly tellsPrinted: () => boolean
+  /** What the attempt, or that of the operation, prints there. */
+  readonly printed: (asked: PrintedAsked, signal: AbortSignal) => Promise<PrintedByOperation | undefined>
   readonly failureOf: (thrown: unknown) => StatusError
+}
+
+/** One of both names. The name of the operation is the one here. */
+export interface PrintedAsked extends PrintedOffsets {
+  readonly operation?: string
+  readonly attemptId?: string
 }
 
 /** An answer of this age is shown without asking again. */
@@ -19,6 +35,9 @@ const FRESH_MS = 1_000
 const PATIENCE_MS = 5_000
 /** How long a page waits for an answer. */
 const WAIT_MS = 1_000
+
+/** An older release has no such method, and another leader may be elected. */
+const MAY_PASS = ['UNIMPLEMENTED', 'UNAVAILABLE', 'DEADLINE_EXCEEDED', 'CANCELLED'] as const
 
 const NOTHING: SchedulerOverview = { workers: [], queued: 0, stuck: () => undefined, queue: [], failed: [], demand: [] }
 
@@ -45,6 +64,31 @@ export class RemoteQueue implements QueueElsewhere {
     this.#askUnlessFresh()
     // The next look shows what this one does not wait for.
     if (this.#trouble === undefined) await this.#within()
+  }
+
+  get tellsPrinted(): boolean {
+    return this.#options.tellsPrinted()
+  }
+
+  async printed(attemptId: string, offsets: PrintedOffsets): Promise<PrintedOutput | undefined> {
+    return (await this.#printed({ attemptId, ...offsets }))?.printed
+  }
+
+  printedBy(operation: string, offsets: PrintedOffsets): Promise<PrintedByOperation | undefined> {
+    return this.#printed({ operation, ...offsets })
+  }
+
+  /** Undefined also while that server does not answer: whoever follows an output asks again. */
+  async #printed(asked: PrintedAsked): Promise<PrintedByOperation | undefined> {
+    const { backend, printed, failureOf } = this.#options
+    try {
+      const late = `${backend} did not answer`
+      return await before(PATIENCE_MS, late, new AbortController().signal, (signal) => printed(asked, signal))
+    } catch (thrown) {
+      const error = failureOf(thrown)
+      if (MAY_PASS.some((code) => isStatus(error, code))) return undefined
+      throw error
+    }
   }
 
   async #within(): Promise<void> {

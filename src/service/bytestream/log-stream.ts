@@ -5,7 +5,7 @@ import { Digest } from '../../reapi/digest.js'
 import type { LogStreamName } from '../../reapi/log-stream-name.js'
 import { unknownOperation } from '../../reapi/operation-name.js'
 import type { Responses, ServedCall } from '../../rpc/rpc.js'
-import type { OperationState, Scheduler } from '../../scheduler/scheduler.js'
+import { type OperationState, type Scheduler, tellerOf } from '../../scheduler/scheduler.js'
 import { unlessAborted } from '../../work/deadline.js'
 import { type Instances, servedInstance } from '../instance.js'
 import { send } from '../send.js'
@@ -116,7 +116,7 @@ class LogReader {
     const isStdout = name.output === 'stdout'
     const [stdoutOffset, stderrOffset] = isStdout ? [this.#at, NOTHING] : [NOTHING, this.#at]
     await rpc.reserveAnswer(READER_BYTES)
-    const found = await scheduler.operator?.printedBy(name.operation, { stdoutOffset, stderrOffset })
+    const found = await tellerOf(scheduler)?.printedBy(name.operation, { stdoutOffset, stderrOffset })
     const part = found?.printed?.[name.output]
     if (found === undefined || part === undefined) return false
     // Another attempt prints from the begin. What it printed meanwhile was asked for from the wrong place.

@@ -1,10 +1,21 @@
 import type { Writable } from 'node:stream'
 import type { Clock } from '../../base/clock.js'
 import { StatusError } from '../../base/status-error.js'
-import type { GetStateRequest } from '../../proto/generated/remexec.scheduler.v1.js'
-import type { RpcCall, Service } from '../../rpc/rpc.js'
+import type {
+  GetStateRequest,
+  ReadPrintedRequest,
+  ReadPrintedResponseInput,
+} from '../../proto/generated/remexec.scheduler.v1.js'
+import type { RpcCall, ServedCall, Service } from '../../rpc/rpc.js'
 import { listedOf } from '../../scheduler/listed.js'
-import type { QueuedAction, Scheduler, SchedulerOverview, StuckActions } from '../../scheduler/scheduler.js'
+import {
+  type PrintedByOperation,
+  type QueuedAction,
+  type Scheduler,
+  type SchedulerOverview,
+  type StuckActions,
+  tellerOf,
+} from '../../scheduler/scheduler.js'
 import { send } from '../send.js'
 import { partsOf, type TellsState } from './parts.js'
 
@@ -17,8 +28,27 @@ export interface SchedulerStateOptions {
 }
 
 /** Queue and workers for the pages of servers that forward actions to this one. */
+/** What an answer takes: the last 64 KiB of both outputs. */
+const PRINTED_BYTES = 128 * 1024
+
 export const schedulerStateService = ({ schedulers, results, clock }: SchedulerStateOptions): Service => ({
   name: 'remexec.scheduler.v1.SchedulerState',
+  unary: {
+    ReadPrinted: async (request: ReadPrintedRequest, call: ServedCall): Promise<ReadPrintedResponseInput> => {
+      await call.reserveAnswer(PRINTED_BYTES)
+      const { attemptId, operation, ...offsets } = request
+      for (const scheduler of schedulers) {
+        const teller = tellerOf(scheduler)
+        const byAttempt = async () => {
+          const printed = await teller?.printed(attemptId, offsets)
+          return printed && { attemptId, printed }
+        }
+        const found = await (attemptId === '' ? teller?.printedBy(operation, offsets) : byAttempt())
+        if (found !== undefined) return printedMessage(found)
+      }
+      return {}
+    },
+  },
   serverStreaming: {
     GetState: async (_: GetStateRequest, _call: RpcCall, responses: Writable): Promise<void> => {
       const all = await Promise.all(schedulers.map(stateOf))
@@ -37,6 +67,15 @@ export const schedulerStateService = ({ schedulers, results, clock }: SchedulerS
       for (const part of parts) await send(responses, part)
     },
   },
+})
+
+const printedMessage = ({ attemptId, printed }: PrintedByOperation): ReadPrintedResponseInput => ({
+  attemptId,
+  ...(printed && {
+    isTold: true,
+    ...{ stdout: printed.stdout.bytes, stdoutSize: printed.stdout.sizeBytes },
+    ...{ stderr: printed.stderr.bytes, stderrSize: printed.stderr.sizeBytes },
+  }),
 })
 
 /** The first of each queue before the second of any. */

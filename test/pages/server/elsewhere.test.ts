@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
+import { unpack } from '../../../src/proto/any.js'
 import { type Program, serve } from '../../cli/program.js'
 import { TestClient } from '../../server/client.js'
 import {
@@ -7,6 +8,7 @@ import {
   buildAction,
   EXECUTION,
   ExecutionStage,
+  metadataCodec,
   Reader,
   stageOf,
 } from '../../service/execution-harness.js'
@@ -67,6 +69,7 @@ const front = (address: string) => ({
       services: {
         cas: [{ instance_name: '', cas_store: 'CAS' }],
         ac: [{ instance_name: '', ac_store: 'AC' }],
+        bytestream: [{ instance_name: '', cas_store: 'CAS' }],
         execution: [{ instance_name: '', cas_store: 'CAS', scheduler: 'FLEET' }],
         ...{ pages: {}, health: {}, metrics: {}, admin: {} },
       },
@@ -126,10 +129,18 @@ t.test('pages of a server show queue and workers of the scheduler that it forwar
   const failing = buildAction({ command: { arguments: ['/bin/sh', '-c', 'exit 3'] } })
   await (await execute(t, failing, address, scheduler.address)).rest()
   const runs = buildAction({
-    command: { arguments: ['/bin/sh', '-c', `while [ ! -e ${data}/go ]; do sleep 0.05; done`] },
+    command: { arguments: ['/bin/sh', '-c', `echo printed; while [ ! -e ${data}/go ]; do sleep 0.05; done`] },
   })
   const running = await execute(t, runs, address, scheduler.address)
-  await running.until((operation) => stageOf(operation) === ExecutionStage.EXECUTING)
+  const executing = await running.until((operation) => stageOf(operation) === ExecutionStage.EXECUTING)
+  const { stdoutStreamName: resourceName } = unpack(metadataCodec, executing.metadata)
+  t.match(resourceName, /^logstreams\/FLEET\//)
+  const reading = new TestClient(address)
+  t.teardown(() => reading.close())
+  const printed = new Reader<{ data: Buffer }>(
+    reading.serverStream('google.bytestream.ByteStream/Read', { resourceName, readLimit: 7 }),
+  )
+  t.equal(String((await printed.next()).data), 'printed', 'what it prints is read here')
   const waits = buildAction({ action: { platform: { properties: [{ name: 'arch', value: 'arm64' }] } } })
   const waiting = await execute(t, waits, address, scheduler.address)
   await waiting.until((operation) => stageOf(operation) === ExecutionStage.QUEUED)

@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
+import { unpack } from '../../../src/proto/any.js'
+import { codec } from '../../../src/proto/codec.js'
 import { PatientClient } from '../../chaos/client.js'
 import { TestClient } from '../../server/client.js'
-import { buildAction, FakeWorker } from '../../service/execution-harness.js'
+import { buildAction, EXECUTION, ExecutionStage, FakeWorker, Reader, stageOf } from '../../service/execution-harness.js'
+import { wire } from '../../service/harness.js'
 import { S3_KEYS, startS3, withoutS3 } from '../../store/kinds/experimental_cloud_object_store/s3-server.js'
 import { ask, withoutRedis } from '../../store/kinds/redis_store/redis.js'
 import { until } from '../../until.js'
@@ -12,6 +15,7 @@ import { QueueOfServers, type QueueOptions } from './queue-of-servers.js'
 
 const skip = withoutRedis
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+const operationMetadata = codec('build.bazel.remote.execution.v2.ExecuteOperationMetadata')
 const printing = (text: string, before = '') =>
   buildAction({
     command: {
@@ -37,6 +41,35 @@ t.test(
     t.same(client.failures, [])
   },
 )
+
+t.test('what an action prints while it runs can be read at every server', { skip }, async (t) => {
+  const queue = await QueueOfServers.start(t, 2)
+  queue.point(queue.follower())
+  await queue.worker('one').hears(/connected to the scheduler/)
+  const client = new PatientClient(queue.address)
+  t.teardown(() => client.close())
+  const gate = `${t.testdir()}/gate`
+  const built = printing('late', `echo early; while [ ! -e ${gate} ]; do sleep 0.1; done;`)
+  await client.upload(built)
+  const asking = new TestClient(queue.address)
+  const operations = new Reader<Parameters<typeof stageOf>[0]>(
+    asking.serverStream(`${EXECUTION}/Execute`, { actionDigest: wire(built.digest) }),
+  )
+  const running = await operations.until((operation) => stageOf(operation) === ExecutionStage.EXECUTING)
+  const { stdoutStreamName } = unpack(operationMetadata, running.metadata ?? { typeUrl: '', value: Buffer.alloc(0) })
+  t.match(stdoutStreamName, /^logstreams\/MAIN\//)
+  const readers = queue.servers.map(({ port }) => {
+    const reading = new TestClient(`127.0.0.1:${port}`)
+    t.teardown(() => reading.close())
+    const parts = reading.serverStream('google.bytestream.ByteStream/Read', { resourceName: stdoutStreamName })
+    return new Reader<{ data: Buffer }>(parts)
+  })
+  for (const reader of readers) t.equal((await reader.next()).data.toString(), 'early\n')
+  writeFileSync(gate, '')
+  for (const reader of readers) t.equal((await reader.next()).data.toString(), 'late\n')
+  await operations.rest()
+  asking.close()
+})
 
 t.test(
   'the leader is killed while actions run and wait: another leads, and clients of the rest notice a pause',

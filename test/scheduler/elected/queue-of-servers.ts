@@ -32,7 +32,7 @@ const serverConfig = ({ locks, backend }: NamedEngine): string => `{
     peers: { endpoint: { address: 'grpc://127.0.0.1:$PEER' }, lease_s: '$LEASE', when_engine_away: '$AWAY' },
   } } },
   servers: [{ listener: { http: { socket_address: '127.0.0.1:$OWN' } }, services: {
-    cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }],
+    cas: [{ cas_store: 'CAS' }], bytestream: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }],
     execution: [{ cas_store: 'CAS', scheduler: 'MAIN' }], worker_api: { scheduler: 'MAIN' }, admin: {}, health: {},
   } }],
 }`
