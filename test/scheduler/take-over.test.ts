@@ -81,6 +81,22 @@ t.test('an attempt that goes on counts, also where the operation of another clie
   t.match(bench.state(joined), { stage: 'EXECUTING' })
 })
 
+t.test('an attempt that was lost, and comes back, is one try', async (t) => {
+  const bench = new Bench({ maxJobRetries: 1, workerFailuresInARow: 0, workerTimeoutMs: 10_000 })
+  handIn(bench, 'a', running('a'))
+  comeBack(bench, 'a-1')
+  for (const _ of ['lost', 'lost again', 'lost once more']) {
+    bench.pass(20_000)
+    t.match(bench.state('operations/a'), { stage: 'QUEUED' })
+    comeBack(bench, 'a-1')
+    t.match(bench.state('operations/a'), { stage: 'EXECUTING' })
+  }
+  bench.fail('w', 'a-1')
+  t.match(bench.starts, ['w operations/a a-2'])
+  bench.fail('w', 'a-2')
+  t.match(bench.failure('operations/a')?.message, /^2 of 2 tries failed/)
+})
+
 t.test('a full queue takes what an earlier scheduler had queued, and nothing new', async (t) => {
   const bench = new Bench({ maxQueuedActions: 1 })
   handIn(bench, 'a')

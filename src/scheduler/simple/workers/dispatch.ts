@@ -193,6 +193,9 @@ export class Dispatch {
 
   /** The worker already runs this, whether or not it has room. */
   adopt(execution: Execution, worker: Worker, attemptId: string): void {
+    // It counts as lost already, or as failed if the worker did not hear that this is known: one attempt is one try.
+    const wasCounted = isOf(execution, attemptId) && triesIn(attemptId) <= execution.attempts
+    if (wasCounted && execution.failures > 0) execution.failures--
     this.#goesOn(execution, worker, attemptId)
   }
 
@@ -202,16 +205,15 @@ export class Dispatch {
   }
 
   #goesOn(execution: Execution, worker: Worker, attemptId: string): Attempt {
-    const [, tries = '1'] = /-(\d{1,9})$/.exec(attemptId) ?? []
     // Attempts started here get higher numbers, also where the operation of another client was queued first.
-    execution.attempts = Math.max(execution.attempts, Number(tries))
+    execution.attempts = Math.max(execution.attempts, triesIn(attemptId))
     return this.#begin(execution, worker, attemptId)
   }
 
   #start(execution: Execution, worker: Worker): void {
     const { first, request, queuedMs, waitingSinceMs } = execution
     this.#context.meter.dequeued(this.#context.nowMs - waitingSinceMs)
-    const attemptId = `${idOfOperation(first.name)}-${++execution.attempts}`
+    const attemptId = `${prefixOf(execution)}${++execution.attempts}`
     const start = { attemptId, operationName: first.name, request, queuedMs, waitingSinceMs }
     this.#context.emit({ kind: 'start', workerId: worker.id, start })
     this.#begin(execution, worker, attemptId)
@@ -279,3 +281,10 @@ export class Dispatch {
     this.#holds.ended(closed)
   }
 }
+
+const prefixOf = ({ first }: Execution): string => `${idOfOperation(first.name)}-`
+
+const isOf = (execution: Execution, attemptId: string): boolean => attemptId.startsWith(prefixOf(execution))
+
+/** How often its execution had been given to a worker with it. */
+const triesIn = (attemptId: string): number => Number(/-(\d{1,9})$/.exec(attemptId)?.[1] ?? '1')

@@ -75,6 +75,8 @@ class Model {
   readonly #running = new Map<string, string>()
   /** By front and id. */
   readonly #ended = new Set<string>()
+  /** The attempts of an action that a worker was given; it may not have heard of them. */
+  readonly #sent = new Map<string, Set<string>>()
   /** When an attempt of it ended first. */
   readonly #reported = new Map<string, number>()
   #incarnations = 0
@@ -94,6 +96,10 @@ class Model {
     this.#parts = {
       ...{ world: this.world, servers: this.servers },
       planOf: (digest) => this.#plans.get(digest) as Plan,
+      onSent: ({ attemptId, request: { actionDigest } }) => {
+        const { key } = actionDigest
+        this.#sent.set(key, (this.#sent.get(key) ?? new Set()).add(attemptId))
+      },
       onStart: (epoch, highestEpoch) => {
         this.highestEpoch = Math.max(this.highestEpoch, epoch)
         if (epoch < highestEpoch) this.#wrong(`a leader of term ${epoch} started an attempt after term ${highestEpoch}`)
@@ -176,9 +182,9 @@ class Model {
         !(plan.kind === 'breaks its worker' && outcome.text.startsWith(TRIES))
       )
         this.#wrong(`operation ${at} (${plan.kind}) came to ${outcome.kind}: ${outcome.text}`)
-      const attempt = Number(/-(\d+) at w/.exec(outcome?.text ?? '')?.[1] ?? RETRIES + 1)
-      if (plan.kind === 'breaks its worker' && attempt <= RETRIES)
-        this.#wrong(`operation ${at} ended with attempt ${attempt}: ${outcome?.text}`)
+      const tries = this.#sent.get(plan.request.actionDigest.key)?.size ?? 0
+      if (plan.kind === 'breaks its worker' && tries <= RETRIES)
+        this.#wrong(`operation ${at} ended after ${tries} attempts: ${outcome?.text}`)
       if (forgotten > 0 && this.#deaths === 0) this.#wrong(`operation ${at} was forgotten, and no server has died`)
     }
     for (const { client, name, by } of this.#followers) {

@@ -30,6 +30,8 @@ export interface WorkerParts {
   readonly planOf: (digest: string) => Plan
   /** A leader of this term has started an attempt at a worker that has heard of that one. */
   readonly onStart: (epoch: number, highestEpoch: number) => void
+  /** A leader gives an attempt to a worker. */
+  readonly onSent: (start: StartAttempt) => void
   /** A leader has got the outcome of an attempt. */
   readonly onReport: (attemptId: string) => void
   readonly onAcknowledge: (leader: SimulatedServer, start: StartAttempt, outcome: ExecuteResponse | StatusError) => void
@@ -108,7 +110,10 @@ export class SimulatedWorker {
           }
         })
       },
-      start: (start) => link.send(1, () => this.#start(start, epoch)),
+      start: (start) => {
+        this.#parts.onSent(start)
+        link.send(1, () => this.#start(start, epoch))
+      },
       kill: (attemptId) => link.send(1, () => this.#end(attemptId, new StatusError('ABORTED', 'it was killed'))),
       acknowledge: (attemptId) => {
         const held = this.#held.get(attemptId)
