@@ -137,6 +137,7 @@ export interface Welcome {
   workerKey: string
   epoch: number
   termKey: string
+  leaderId: string
 }
 
 export interface WelcomeInput {
@@ -145,6 +146,7 @@ export interface WelcomeInput {
   workerKey?: string | undefined
   epoch?: number | undefined
   termKey?: string | undefined
+  leaderId?: string | undefined
 }
 
 export interface WorkerHealth {

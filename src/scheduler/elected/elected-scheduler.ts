@@ -17,6 +17,7 @@ import {
   type ActionResults,
   type ExecutionRequest,
   type HandedOperation,
+  type LedTerm,
   type ListedOperation,
   type OperationState,
   type Peer,
@@ -161,9 +162,10 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
     return { name: this.#options.name, join: (peer) => this.#join(peer) }
   }
 
-  get term(): { readonly epoch: number; readonly termKey: string } | undefined {
+  get term(): LedTerm | undefined {
     const epoch = this.#office?.epoch
-    return epoch === undefined ? undefined : { epoch, termKey: this.#termKeyOf(epoch) }
+    const leaderId = this.#options.candidate.id
+    return epoch === undefined ? undefined : { epoch, termKey: this.#termKeyOf(epoch), leaderId }
   }
 
   activity(): SchedulerActivity {
