@@ -1,8 +1,8 @@
 import type { Digest } from '../../reapi/digest.js'
 import type { KeptRoot } from '../input/kept-roots.js'
+import type { InputTree } from '../input/merkle-tree.js'
 import type { InputLink } from '../input/root.js'
 import { takeSnapshot } from '../input/snapshot.js'
-import type { InputTree } from '../input/tree.js'
 import type { Execution, Processes } from './execution.js'
 import type { AttemptRequest } from './request.js'
 

@@ -9,7 +9,8 @@ import { Digest } from '../../reapi/digest.js'
 import type { Directory } from '../../reapi/directory.js'
 import type { Call } from '../../rpc/call.js'
 import { missingOf, type Store } from '../../store/contract/store.js'
-import { type InputTree, readInputTree } from '../input/tree.js'
+import type { InputTree } from '../input/merkle-tree.js'
+import { readInputTree } from '../input/tree.js'
 
 const actionCodec = codec('build.bazel.remote.execution.v2.Action')
 

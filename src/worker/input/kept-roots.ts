@@ -1,8 +1,8 @@
 import type { OpenDirectory } from '../disk/open-directory.js'
 import { newName, type RunDirectory } from '../disk/session.js'
+import type { InputTree } from './merkle-tree.js'
 import type { InputLink } from './root.js'
 import { type InputSnapshot, restoreRoot } from './snapshot.js'
-import type { InputTree } from './tree.js'
 
 /** Bound on the memory of the bookkeeping: some hundred bytes a file. */
 const MAX_FILES = 1_000_000

@@ -4,7 +4,7 @@ import type { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
 import { type BlobFiles, type BlobLease, missingOf, type Store } from '../../store/contract/store.js'
 import { boundedMap, LANES } from '../../work/bounded-map.js'
-import type { InputTree } from './tree.js'
+import type { InputTree } from './merkle-tree.js'
 
 /** A blob may be evicted between its arrival and its lease. After so many rounds the store is considered too small. */
 const MAX_ROUNDS = 3

@@ -5,7 +5,7 @@ import type { Command } from '../../proto/generated/build.bazel.remote.execution
 import { requestedOutputs, workingDirectory } from '../../reapi/command.js'
 import { boundedMap, LANES } from '../../work/bounded-map.js'
 import { newName } from '../disk/session.js'
-import type { InputTree } from './tree.js'
+import type { InputTree } from './merkle-tree.js'
 
 /** Which parts of an input root a command may write to; paths relative to the root. */
 export interface Protection {

@@ -11,7 +11,7 @@ import type { BlobFiles, Store } from '../../store/contract/store.js'
 import { WHOLE } from '../../stream/path.js'
 import { boundedMap } from '../../work/bounded-map.js'
 import { isLongerThan, PATH_MAX_BYTES } from '../disk/limits.js'
-import type { InputFile, InputTree } from './tree.js'
+import type { InputFile, InputTree } from './merkle-tree.js'
 
 /** An input file that is a hard link to a file of the store, with its state when it was linked. */
 export interface InputLink extends InputFile {
@@ -32,7 +32,7 @@ export const makeInputRoot = async (
   tree: InputTree,
   root: string,
   store: Store,
-  { copies, privateCopies = 'none' }: { readonly copies: boolean; readonly privateCopies?: PrivateCopies },
+  options: FileOptions,
   call: Call,
 ): Promise<InputLink[]> => {
   await inSlices(tree.directories, (path) => {
@@ -41,31 +41,53 @@ export const makeInputRoot = async (
   await inSlices(tree.symlinks, ({ path, target }) => {
     attempt(path, () => symlinkSync(target, `${root}/${path}`))
   })
-  const { files } = store
-  const isLinked = ({ entry }: InputFile): boolean => !copies && !hasOwnProperties(entry)
+  const place = filePlacer(root, store, options, call)
   const links: InputLink[] = []
   await boundedMap(tree.files, PARALLEL_FILES, async (file) => {
-    try {
-      if (files !== undefined && isLinked(file)) {
-        const linked = await link(file, root, { files, privateCopies }, call)
-        if (linked !== undefined) links.push(linked)
-      } else await copy(file, root, store, call)
-    } catch (error) {
-      throw fileFailure(error, inputNamed(file.path))
-    }
+    const linked = await place(file, `${root}/${file.path}`)
+    if (linked !== undefined) links.push(linked)
   })
   return links
 }
 
+export interface FileOptions {
+  /** Whether all files are private copies. */
+  readonly copies: boolean
+  readonly privateCopies?: PrivateCopies
+}
+
+/** Creates an input file at an absolute path where nothing is. Returns the link, undefined for a private copy. */
+export type PlaceFile = (file: InputFile, destination: string) => Promise<InputLink | undefined>
+
+/** The way in which `makeInputRoot` creates files: in their place below `root`, or aside to be renamed to it. */
+export const filePlacer = (
+  root: string,
+  store: Store,
+  { copies, privateCopies = 'none' }: FileOptions,
+  call: Call,
+): PlaceFile => {
+  const { files } = store
+  return async (file, destination) => {
+    try {
+      if (files === undefined || copies || hasOwnProperties(file.entry)) {
+        await copy(file, destination, store, call)
+        return undefined
+      }
+      if (isLongerThan(`${root}/${file.path}`, PATH_MAX_BYTES)) throw tooLong(file.path)
+      return await link(file, destination, { files, privateCopies }, call)
+    } catch (error) {
+      throw fileFailure(error, inputNamed(file.path))
+    }
+  }
+}
+
 const link = async (
   file: InputFile,
-  root: string,
+  destination: string,
   { files, privateCopies }: { readonly files: BlobFiles; readonly privateCopies: PrivateCopies },
   call: Call,
 ): Promise<InputLink | undefined> => {
   const { digest, isExecutable } = file.entry
-  const destination = `${root}/${file.path}`
-  if (isLongerThan(destination, PATH_MAX_BYTES)) throw tooLong(file.path)
   try {
     await linkBlob(files, digest, destination, isExecutable, privateCopies)
   } catch (error) {
@@ -88,8 +110,7 @@ const tooLong = (path: string): StatusError =>
     `${inputNamed(`${path.slice(0, 100)}...`)}: its path is too long for this machine`,
   )
 
-const copy = async ({ path, entry }: InputFile, root: string, store: Store, call: Call): Promise<void> => {
-  const destination = `${root}/${path}`
+const copy = async ({ entry }: InputFile, destination: string, store: Store, call: Call): Promise<void> => {
   const blob = await store.get(entry.digest, WHOLE, call).catch((error: unknown) => {
     throw isStatus(error, 'NOT_FOUND') ? missingBlobs([entry.digest]) : error
   })

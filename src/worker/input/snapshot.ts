@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { OpenDirectory } from '../disk/open-directory.js'
 import { type Aside, removeTree } from '../disk/remove-tree.js'
-import type { InputTree } from './tree.js'
+import type { InputTree } from './merkle-tree.js'
 
 /** A fingerprint that changes if a file is replaced or written to. See `changedInputs` for what it does not detect. */
 type Mark = string

@@ -2,33 +2,11 @@ import type { LruCache } from '../../base/lru-cache.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { walk } from '../../content/walk.js'
 import type { Digest } from '../../reapi/digest.js'
-import { type Directory, EMPTY_DIRECTORY, type FileEntry, parseDirectory } from '../../reapi/directory.js'
+import { type Directory, EMPTY_DIRECTORY, parseDirectory } from '../../reapi/directory.js'
 import { type Call, cancellation } from '../../rpc/call.js'
 import { getBytes, type Store } from '../../store/contract/store.js'
 import { isLongerThan, NAME_MAX_BYTES, PATH_MAX_BYTES } from '../disk/limits.js'
-
-export interface InputFile {
-  /** Relative to the input root. */
-  readonly path: string
-  readonly entry: FileEntry
-}
-
-export interface InputSymlink {
-  readonly path: string
-  readonly target: string
-}
-
-/** The contents of an input root as flat lists, with all paths relative to the root. */
-export interface InputTree {
-  /** Parents before children, without the root itself. */
-  readonly directories: readonly string[]
-  readonly files: readonly InputFile[]
-  readonly symlinks: readonly InputSymlink[]
-  /** All Directories and files, each once. */
-  readonly blobs: readonly Digest[]
-  /** Directories that are not in the store. Their contents are not known. */
-  readonly missing: readonly Digest[]
-}
+import { assemble, below, InputTree } from './merkle-tree.js'
 
 const PARALLEL_FETCHES = 32
 const MAX_DIRECTORY_BYTES = 64 * 1024 * 1024
@@ -66,12 +44,11 @@ export const readInputTree = async (
     if (directory === undefined) missing.push(digest)
     else known.set(digest.key, directory, digest.sizeBytes)
   }
-  return { ...layOut(root, directories), missing }
-}
-
-interface PendingDirectory {
-  readonly digest: Digest
-  readonly path: string
+  const tree = new InputTree(assemble(root, directories), missing)
+  if (tree.root.entryCount > MAX_ENTRIES) {
+    throw new StatusError('INVALID_ARGUMENT', `the input root has more than ${MAX_ENTRIES} entries, expected fewer`)
+  }
+  return tree
 }
 
 const fetchDirectory = async (
@@ -113,32 +90,3 @@ const SHOWN_CHARACTERS = 100
 
 const shortened = (text: string): string =>
   text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text
-
-const layOut = (root: Digest, known: ReadonlyMap<string, Directory>): Omit<InputTree, 'missing'> => {
-  const directories: string[] = []
-  const files: InputFile[] = []
-  const symlinks: InputSymlink[] = []
-  const blobs = new Map<string, Digest>([[root.key, root]])
-  const open: PendingDirectory[] = [{ digest: root, path: '' }]
-  for (let found = open.pop(); found !== undefined; found = open.pop()) {
-    const { path } = found
-    const directory = known.get(found.digest.key) ?? EMPTY_DIRECTORY
-    for (const entry of directory.files) {
-      files.push({ path: below(path, entry.name), entry })
-      blobs.set(entry.digest.key, entry.digest)
-    }
-    for (const { name, target } of directory.symlinks) symlinks.push({ path: below(path, name), target })
-    for (const { name, digest } of directory.directories) {
-      const child = below(path, name)
-      directories.push(child)
-      open.push({ digest, path: child })
-      blobs.set(digest.key, digest)
-    }
-    if (directories.length + files.length + symlinks.length > MAX_ENTRIES) {
-      throw new StatusError('INVALID_ARGUMENT', `the input root has more than ${MAX_ENTRIES} entries, expected fewer`)
-    }
-  }
-  return { directories, files, symlinks, blobs: [...blobs.values()] }
-}
-
-const below = (path: string, name: string): string => (path === '' ? name : `${path}/${name}`)
