@@ -10,7 +10,7 @@ import * as methods from '../wire/methods.js'
 import { show } from '../wire/show.js'
 import { batchesOf } from './batches.js'
 import type { Candidate } from './candidate.js'
-import { Divergence, Lateness, NotApplicable } from './finding.js'
+import { Divergence, Lateness, NotApplicable, Refusal, WrongAnswer } from './finding.js'
 import { Leftovers } from './leftovers.js'
 
 export type Digest = { readonly hash: string; readonly sizeBytes: number }
@@ -163,9 +163,7 @@ export class Exam {
       const requests = batch.map((data) => ({ digest: digestOf(data), data }))
       const outcome = await this.call(methods.batchUpdateBlobs, { instanceName: this.instanceName, requests })
       this.expectCode(outcome, 'OK')
-      for (const { status } of outcome.responses[0]?.responses ?? []) {
-        this.expect((status?.code ?? 0) === 0, 'the server to store each uploaded blob', status?.message ?? '')
-      }
+      for (const { status } of outcome.responses[0]?.responses ?? []) this.expectStatus(status, 'of each uploaded blob')
     }
     for (const data of blobs) {
       if (data.length > this.batchableBytes) this.expectCode(await this.write(data), 'OK')
@@ -227,11 +225,13 @@ export class Exam {
     return { ...outcome, data: Buffer.concat(outcome.responses.map(({ data }) => data)) }
   }
 
+  /** The digests that FindMissingBlobs reports, each once: a server may name one as often as it likes. */
   async missing(digests: readonly Digest[], options: { client?: Client } = {}): Promise<string[]> {
     const request = { instanceName: this.instanceName, blobDigests: digests }
     const outcome = await this.call(methods.findMissingBlobs, request, options)
     this.expectCode(outcome, 'OK')
-    return (outcome.responses[0]?.missingBlobDigests ?? []).map(({ hash, sizeBytes }) => `${hash}/${sizeBytes}`)
+    const told = (outcome.responses[0]?.missingBlobDigests ?? []).map(({ hash, sizeBytes }) => `${hash}/${sizeBytes}`)
+    return [...new Set(told)]
   }
 
   // Expectations
@@ -256,15 +256,22 @@ export class Exam {
     throw new Divergence(`${what} to be ${show(expected)}`, show(found))
   }
 
+  /** Expects an answer that clients believe; a difference is wrong, whatever the level of the row. */
+  expectTrue(found: unknown, expected: unknown, what: string): void {
+    if (JSON.stringify(found) === JSON.stringify(expected)) return
+    throw new WrongAnswer(`${what} to be ${show(expected)}`, show(found))
+  }
+
   /** Expects a complete digest: hash and size. */
   expectDigest(found: Digest | null | undefined, expected: Digest, what: string): void {
     const told = ({ hash, sizeBytes }: Digest): string => `${hash}/${sizeBytes}`
     this.expectEqual(found ? told(found) : 'none', told(expected), what)
   }
 
+  /** Expects the bytes that were stored or printed; others are wrong, whatever the level of the row. */
   expectBytes(found: Uint8Array, expected: Uint8Array, what: string): void {
     if (Buffer.compare(found, expected) === 0) return
-    throw new Divergence(`${what} to be the ${expected.length} bytes sent`, `${found.length} bytes that differ`)
+    throw new WrongAnswer(`${what} to be the ${expected.length} bytes sent`, `${found.length} bytes that differ`)
   }
 
   /** Expects one of these codes and returns the code that came, so that a check can record the choice. */
@@ -272,11 +279,20 @@ export class Exam {
     const came = codeName(outcome.code) as CodeName
     if (outcome.garbage !== undefined) throw new Divergence('responses that decode', outcome.garbage)
     if (codes.some((name) => Code[name] === outcome.code)) return came
-    throw new Divergence(
+    const Found = codes.includes('OK') && REFUSALS.has(outcome.code) ? Refusal : Divergence
+    throw new Found(
       codes.join(' or '),
       `${came}${outcome.message === '' ? '' : ` (${outcome.message.slice(0, 300)})`}`,
       outcome.code === Code.UNIMPLEMENTED ? outcome.method : undefined,
     )
+  }
+
+  /** Expects the status of a part of an answer to be OK; an absent status is. */
+  expectStatus(status: { readonly code: number; readonly message: string } | null, what: string): void {
+    const { code, message } = status ?? { code: 0, message: '' }
+    if (code === 0) return
+    const Found = REFUSALS.has(code) ? Refusal : Divergence
+    throw new Found(`the status ${what} to be OK`, `${codeName(code)} ${message.slice(0, 300)}`.trim())
   }
 
   /**
@@ -308,6 +324,15 @@ const isLost = ({ code, message }: Outcome<unknown>): boolean =>
 
 /** An error that is not the server's judgement of the request. */
 const NO_REFUSAL: ReadonlySet<number> = new Set([Code.OK, Code.CANCELLED, Code.DEADLINE_EXCEEDED, Code.UNAVAILABLE])
+
+/** Errors that say that the server does not take this request, unlike those of a fault or of absence. */
+export const REFUSALS: ReadonlySet<number> = new Set([
+  Code.INVALID_ARGUMENT,
+  Code.RESOURCE_EXHAUSTED,
+  Code.FAILED_PRECONDITION,
+  Code.OUT_OF_RANGE,
+  Code.UNIMPLEMENTED,
+])
 
 const prefix = (instanceName: string): string => (instanceName === '' ? '' : `${instanceName}/`)
 

@@ -15,6 +15,15 @@ export class Divergence extends Error {
   }
 }
 
+/**
+ * The server answered, and the answer is not true: bytes that are not the blob's, an absent blob that is called present,
+ * an acknowledged result that is not there. The client cannot notice, so that it fails whatever the level of the row.
+ */
+export class WrongAnswer extends Divergence {}
+
+/** The server refused with an error where the row wanted an answer. Where the text allows that, it only warns. */
+export class Refusal extends Divergence {}
+
 /** The server gave the right answer too late. A busy machine can be the reason. */
 export class Lateness extends Divergence {}
 

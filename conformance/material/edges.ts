@@ -4,8 +4,18 @@ import { compress } from './zstd.js'
 
 // Content at its edges: names that programs tend to change, bytes that are not text, and counts above one hundred.
 
-/** More than one page or batch of a hundred entries. */
-export const MANY = 150
+/** More than one page, batch or list of a hundred or a thousand entries. */
+export const MANY = 1_500
+
+/** Why a server may refuse the largest of these lists; what it takes must be right. */
+export const MANY_AT_ONCE = 'no text says how many entries a server must take'
+
+/** Why a server may refuse these names and texts; what it takes must be right. */
+export const UNUSUAL = 'no text says which names and texts a server must take'
+
+/** Names of many entries. Each has letters beyond ASCII and beyond U+FFFF and both cases, so that none is spared. */
+export const manyNames = (prefix: string): string[] =>
+  Array.from({ length: MANY }, (_, at) => `${prefix} \u00dcber \u{1f980} ${at}`)
 
 /** Names that every file system with Unicode names keeps. No two differ in case or normal form alone. */
 export const UNUSUAL_NAMES: readonly string[] = [
@@ -32,6 +42,10 @@ export const UNUSUAL_NAMES: readonly string[] = [
   '\u65e5\u672c\u8a9e',
   'crab \u{1f980}',
   '\u202eright to left',
+  // These sort one way by bytes, another by UTF-16 units, and another without case.
+  'Zebra',
+  '\uff5etilde',
+  '\u{10348}gothic',
   'n'.repeat(200),
 ]
 
@@ -48,9 +62,8 @@ export const FOLDED_NAMES: readonly string[] = [
   '\ufeffmark',
 ]
 
-/** Symlink targets that a program may normalise. */
+/** Symlink targets that a program may normalise. None has `//` or `/./`, which the canonical form forbids. */
 export const UNUSUAL_TARGETS: readonly string[] = [
-  'a//b',
   './a',
   'a/.',
   'a/',

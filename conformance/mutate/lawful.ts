@@ -94,6 +94,13 @@ export const lawfulVariants: readonly Mutation[] = [
     ],
   },
   {
+    name: 'missing-digests-twice',
+    breaks: 'Nothing: no text says how often an absent digest is named.',
+    caughtBy: ['DIG-02', 'FMB-01', 'FMB-03', 'FMB-13'],
+    tamper: () =>
+      onResponse(findMissingBlobs, ({ missingBlobDigests }) => void missingBlobDigests.push(...missingBlobDigests)),
+  },
+  {
     name: 'streams-by-digest',
     breaks: 'Nothing: content stored inline may be returned by digest.',
     caughtBy: ['ACU-15', 'ACU-10', 'EXE-55'],

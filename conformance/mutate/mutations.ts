@@ -20,10 +20,14 @@ import { outputTreeMutations } from './mutations/execution/output-tree.js'
 import { executionResultsMutations } from './mutations/execution/results.js'
 import { executionStreamMutations } from './mutations/execution/stream.js'
 import { optionalServicesMutations } from './mutations/other-services/optional-services.js'
+import { blobPlaceMutations } from './mutations/places/blobs.js'
+import { executionPlaceMutations } from './mutations/places/executions.js'
+import { resultPlaceMutations } from './mutations/places/results.js'
 import { capabilitiesMutations } from './mutations/transport/capabilities.js'
 import { digestAndInstanceMutations } from './mutations/transport/digest-and-instance.js'
 import { transportMutations } from './mutations/transport/transport.js'
 import { unimplementedMutations } from './mutations/transport/unimplemented.js'
+import { refusals, silentLosses } from './silent-loss.js'
 
 /** Every mutation of the proxy, by the area it breaks. */
 export const mutationsBySubject: Readonly<Record<string, readonly Mutation[]>> = {
@@ -50,6 +54,11 @@ export const mutationsBySubject: Readonly<Record<string, readonly Mutation[]>> =
   'Edges: names and entries of Directories': directoryEdgeMutations,
   'Edges: results and streams': resultEdgeMutations,
   'Edges: arguments and variables': commandEdgeMutations,
+  'Written before the rows were read: results of lookups': resultPlaceMutations,
+  'Written before the rows were read: blobs and Directories': blobPlaceMutations,
+  'Written before the rows were read: actions and their outputs': executionPlaceMutations,
+  'Silent loss: fails rows of any level': silentLosses,
+  'Refusals: warn rows of any level': refusals,
   'Methods that capabilities claim': unimplementedMutations,
   'Services the server behind the proxy lacks': optionalServicesMutations,
 }

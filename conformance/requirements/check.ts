@@ -38,6 +38,13 @@ export interface Check {
    * bound, or it must not queue behind the actions of other checks.
    */
   readonly isAlone?: boolean
+  /**
+   * Why the text lets a server refuse what the check sends, though the row is a must: a refusal warns, a wrong answer
+   * fails.
+   */
+  readonly mayRefuse?: string
+  /** Why the text lets a server answer UNIMPLEMENTED, likewise. */
+  readonly mayLack?: string
   /** Runs after everything else, sessions too: it fills the store, which may then refuse uploads. */
   readonly fillsStore?: boolean
   /**

@@ -33,7 +33,7 @@ export const USAGE = `usage: remexec-conformance grpc://HOST:PORT [options]
   --time-limit SECONDS          end the run after that, with what is known by then (default: 600)
   --quiet                       no live progress on stderr
 
-exit code: 0 when no must row fails, 1 when one does, the server crashed under a row that is not listed, or a listed divergence is
+exit code: 0 when no row fails, 1 when one does, the server crashed under a row that is not listed, or a listed divergence is
 gone, 2 when the arguments are wrong, the server cannot be examined, or a check itself broke
 `
 

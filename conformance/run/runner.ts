@@ -1,6 +1,6 @@
 import type { Candidate, Need } from '../exam/candidate.js'
 import { Exam, type TranscriptLine } from '../exam/exam.js'
-import { Divergence, Lateness, NotApplicable } from '../exam/finding.js'
+import { Divergence, Lateness, NotApplicable, Refusal, WrongAnswer } from '../exam/finding.js'
 import type { Check, Level, Requirement } from '../requirements/check.js'
 import { readingsOf } from '../requirements/profiles.js'
 import { requirements } from '../requirements/requirements.js'
@@ -145,6 +145,18 @@ export class Sitting {
     }
   }
 
+  /** By what was found, not by the row alone: silent loss fails anywhere, and a lawful refusal warns anywhere. */
+  #weighed(level: Level, error: Divergence): { readonly verdict: Verdict; readonly why: string } {
+    const verdict = verdictOf(level)
+    if (error instanceof WrongAnswer && verdict !== 'fail')
+      return { verdict: 'fail', why: `; the row is ${level}, and an answer that is not true fails in any` }
+    if (!(error instanceof Refusal) || verdict !== 'fail') return { verdict, why: '' }
+    const lawful =
+      error.unimplemented === undefined ? this.check.mayRefuse : (this.check.mayLack ?? this.check.mayRefuse)
+    const why = isShortage(error) ? 'any call may be refused for want of space or quota' : lawful
+    return why === undefined ? { verdict, why: '' } : { verdict: 'warn', why: `; a refusal warns: ${why}` }
+  }
+
   async judge(): Promise<Result> {
     const { level } = this.#requirement
     const lacking = (this.check.needs ?? [])
@@ -164,7 +176,8 @@ export class Sitting {
         this.gotNoAnswer =
           this.lostConnection || error instanceof Silence || /UNAVAILABLE|DEADLINE_EXCEEDED/.test(error.found)
         const isLate = error instanceof Silence || error instanceof Lateness || this.#exam.ranOutOfTime
-        return { ...this.result(verdictOf(level), error.message, error.unimplemented), isLate }
+        const { verdict, why } = this.#weighed(level, error)
+        return { ...this.result(verdict, `${error.message}${why}`, error.unimplemented), isLate }
       }
       // An error of the suite must neither look like a finding nor end the run.
       return this.result('broken', error instanceof Error ? `${error.name}: ${error.message}` : String(error))
@@ -173,6 +186,9 @@ export class Sitting {
     }
   }
 }
+
+/** Errors with which a server may refuse anything: out of space or quota, says code.proto, of any call. */
+const isShortage = ({ found }: Divergence): boolean => found.startsWith('RESOURCE_EXHAUSTED')
 
 const verdictOf = (level: Level): Verdict => {
   if (level === 'must') return 'fail'

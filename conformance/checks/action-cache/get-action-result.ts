@@ -1,6 +1,7 @@
 import type { Need } from '../../exam/candidate.js'
 import { RANDOM_LINE, run } from '../../material/action.js'
 import { comparable, everyOutput, found, get, storedAction, storedResult, update } from '../../material/action-cache.js'
+import { EVERY_BYTE_AND_SPACE } from '../../material/edges.js'
 import { rawDirectory } from '../../material/input-tree.js'
 import { takesLinks } from '../../material/operation.js'
 import { Code } from '../../proto/status-code.js'
@@ -133,15 +134,21 @@ export const getActionResultChecks: readonly Check[] = [
   },
   {
     id: 'ACG-09',
-    sends: 'inline_output_files with an output path and an unknown path; if contents are filled, they are right.',
+    sends: 'inline_output_files with three output paths and an unknown one; contents that are filled are right.',
     needs: writable,
     run: async (exam) => {
-      const { actionDigest, content } = await storedResult(exam)
-      const result = found(exam, await get(exam, actionDigest, { inlineOutputFiles: ['out/file', 'no/such/file'] }))
-      exam.expectEqual(result.outputFiles.length, 1, 'the number of output files')
-      const contents = result.outputFiles[0]?.contents ?? Buffer.alloc(0)
-      exam.chose(contents.length > 0 ? 'inlines output files' : 'does not inline output files')
-      if (contents.length > 0) exam.expectBytes(contents, content, 'contents')
+      const contents = [exam.random(400), exam.random(400), Buffer.concat([EVERY_BYTE_AND_SPACE, exam.random(16)])]
+      const digests = await exam.upload(...contents)
+      const outputFiles = digests.map((digest, at) => ({ path: `out/${at}`, digest, isExecutable: at === 0 }))
+      const actionDigest = await storedAction(exam)
+      exam.expectCode(await update(exam, actionDigest, { outputFiles }), 'OK')
+      const inlineOutputFiles = [...outputFiles.map(({ path }) => path), 'no/such/file']
+      const result = found(exam, await get(exam, actionDigest, { inlineOutputFiles }))
+      exam.expectTrue(comparable(result), comparable({ outputFiles }), 'the result')
+      const filled = result.outputFiles.filter((file) => file.contents.length > 0)
+      exam.chose(`inlines ${filled.length} of 3 output files`)
+      for (const { path, contents: inlined } of filled)
+        exam.expectBytes(inlined, contents[outputFiles.findIndex((file) => file.path === path)] ?? inlined, 'contents')
     },
   },
   {

@@ -68,6 +68,7 @@ export const byteStreamReadChecks: readonly Check[] = [
   },
   {
     id: 'BSR-06',
+    mayLack: 'no text says that every server implements read_limit',
     sends: 'Downloads limited to 1 byte, to the size, to more than the size, and from an offset; exactly these bytes.',
     needs,
     run: async (exam) => {

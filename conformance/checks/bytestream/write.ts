@@ -1,5 +1,6 @@
 import { blake3 } from 'hash-wasm'
 import type { Digest, Exam } from '../../exam/exam.js'
+import { FOLDED_NAMES, UNUSUAL_NAMES } from '../../material/edges.js'
 import type { Output } from '../../proto/codec.js'
 import type { Check } from '../../requirements/check.js'
 import type { Outcome } from '../../wire/client.js'
@@ -45,13 +46,27 @@ export const byteStreamWriteChecks: readonly Check[] = [
   },
   {
     id: 'BSW-02',
-    sends: 'A name with more segments after the size; they are ignored.',
+    sends: 'Names with one, two and many segments after the size, some of them names of other blobs; they are ignored.',
     needs,
     run: async (exam) => {
-      const data = exam.random(1_000)
-      const resourceName = `${exam.uploadName(exam.digest(data))}/some/file.txt`
-      expectCommitted(exam, await exam.write(data, { resourceName }), data.length)
-      await expectPresent(exam, exam.digest(data))
+      const another = exam.digest(exam.random(7))
+      const suffixes = [
+        'file.txt',
+        'some/file.txt',
+        ...[...UNUSUAL_NAMES, ...FOLDED_NAMES].map((name) => `${name}/${name}`),
+        `blobs/${another.hash}/${another.sizeBytes}`,
+        `${another.sizeBytes}`,
+        'many/'.repeat(300),
+      ]
+      for (const suffix of suffixes) {
+        const data = exam.random(1_000)
+        const resourceName = `${exam.uploadName(exam.digest(data))}/${suffix}`
+        expectCommitted(exam, await exam.write(data, { resourceName }), data.length)
+        const read = await exam.read(exam.readName(exam.digest(data)))
+        exam.expectCode(read, 'OK')
+        exam.expectBytes(read.data, data, `the blob uploaded with ${JSON.stringify(suffix.slice(0, 80))}`)
+      }
+      exam.expectTrue((await exam.missing([another])).length, 1, 'the number of blobs missing that a suffix named')
     },
   },
   {

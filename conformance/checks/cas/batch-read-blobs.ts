@@ -55,13 +55,13 @@ const decode = (entry: Entry): Buffer => {
 export const batchReadBlobsChecks: readonly Check[] = [
   {
     id: 'BRB-01',
-    sends: 'Three stored digests; an entry with status and data for each.',
+    sends: 'Five stored digests, some of equal size; an entry with status and data for each.',
     needs: ['cas'],
     run: async (exam) => {
-      const blobs = [16, 100, 5_000].map((size) => exam.random(size))
+      const blobs = [16, 100, 100, 100, 5_000].map((size) => exam.random(size))
       const outcome = await read(exam, await exam.upload(...blobs))
       exam.expectCode(outcome, 'OK')
-      exam.expectEqual(entriesOf(outcome).length, 3, 'the number of entries')
+      exam.expectEqual(entriesOf(outcome).length, 5, 'the number of entries')
       for (const blob of blobs) expectData(exam, outcome, blob)
     },
   },

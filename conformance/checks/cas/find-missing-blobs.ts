@@ -30,8 +30,11 @@ export const findMissingBlobsChecks: readonly Check[] = [
     needs: ['cas'],
     run: async (exam) => {
       const absent = exam.digest(exam.random(20))
-      const missing = await exam.missing([absent, absent])
-      exam.expectEqual([...new Set(missing)], [key(absent)], 'the distinct missing digests')
+      const request = { instanceName: exam.instanceName, blobDigests: [absent, absent] }
+      const outcome = await exam.call(methods.findMissingBlobs, request)
+      exam.expectCode(outcome, 'OK')
+      const missing = outcome.responses.flatMap(({ missingBlobDigests }) => missingBlobDigests.map(key))
+      exam.expectTrue([...new Set(missing)], [key(absent)], 'the distinct missing digests')
       exam.chose(missing.length === 1 ? 'reports a repeated digest once' : 'reports a digest once per occurrence')
     },
   },
@@ -42,12 +45,12 @@ export const findMissingBlobsChecks: readonly Check[] = [
     run: async (exam) => {
       const digests = Array.from({ length: 10_000 }, () => ({ hash: exam.random(32).toString('hex'), sizeBytes: 9 }))
       const missing = new Set(await exam.missing(digests))
-      exam.expectEqual(
+      exam.expectTrue(
         digests.filter((digest) => !missing.has(key(digest))),
         [],
         'the absent digests not reported',
       )
-      exam.expectEqual(missing.size, 10_000, 'the number of missing digests')
+      exam.expectTrue(missing.size, 10_000, 'the number of missing digests')
     },
   },
   {

@@ -4,6 +4,7 @@ import { type Digest, EMPTY_DIGEST, type Exam } from '../../exam/exam.js'
 import { readBlob } from '../../material/action.js'
 import { fastCdcLengths } from '../../material/fast-cdc.js'
 import { knownContent, knownLengths, SALT_BYTES } from '../../material/fast-cdc-vectors.js'
+import { honoursLimit, honoursOffset } from '../../material/reading.js'
 import { Code } from '../../proto/status-code.js'
 import type { Check } from '../../requirements/check.js'
 import * as methods from '../../wire/methods.js'
@@ -204,12 +205,16 @@ export const splitSpliceChecks: readonly Check[] = [
       const { whole, digest, chunks } = await chunked(exam)
       exam.expectCode(await splice(exam, digest, chunks), 'OK')
       exam.expectEqual(await exam.missing([digest]), [], 'the missing blobs')
-      for (const [from, to] of PARTS) {
-        const request = { resourceName: exam.readName(digest), readOffset: from, readLimit: to - from }
-        const outcome = await exam.call(methods.read, request)
+      const [offsets, limits] = [await honoursOffset(exam), await honoursLimit(exam)]
+      exam.expectBytes(await readBlob(exam, digest), whole, 'the blob')
+      for (const [from, to] of offsets ? PARTS : []) {
+        const { data, ...outcome } = await exam.read(exam.readName(digest), {
+          offset: from,
+          ...(limits ? { limit: to - from } : {}),
+        })
         exam.expectCode(outcome, 'OK')
-        const found = Buffer.concat(outcome.responses.map(({ data }) => data))
-        exam.expectBytes(found, whole.subarray(from, to), `the bytes from ${from} to ${to}`)
+        const end = limits ? to : whole.length
+        exam.expectBytes(data, whole.subarray(from, end), `the bytes from ${from} to ${end}`)
       }
     },
   },

@@ -76,6 +76,16 @@ const environmentChecks: readonly Check[] = [
       const command = { workingDirectory: 'a/b' }
       const where = (await stdoutOf(exam, { script: 'pwd; ls', inputs, command })).trim()
       exam.expect(/\/a\/b\nf$/.test(where), 'a directory that ends in a/b and holds f', where)
+      const unusual = '\u00dcber \u{1f980} '
+      const twins = { f: file(exam.uuid()), [unusual]: directory({ 'a b': directory({ g: file(exam.uuid()) }) }) }
+      const deep = { command: { workingDirectory: `${unusual}/a b`, outputPaths: ['o'] }, inputs: twins }
+      const { result } = await run(exam, { ...deep, script: 'cat g; : > o' })
+      exam.expectEqual((await outputText(exam, result, 'stdout')).length, 36, 'the length of g in that directory')
+      exam.expectEqual(
+        result.outputFiles.map(({ path }) => path),
+        ['o'],
+        'the outputs of a deep directory',
+      )
       const { actionDigest } = await uploadAction(exam, { command: { workingDirectory: 'nosuch' } })
       const { code } = failureOf(await execute(exam, actionDigest))
       exam.chose(`answers ${codeName(code)} for an absent working directory`)

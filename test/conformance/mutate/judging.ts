@@ -90,6 +90,22 @@ export const blameNone = async (t: Test, variants: readonly Mutation[]): Promise
   }
 }
 
+/** The rows of each mutation that get another verdict than this. */
+export const verdictsOtherThan = async (
+  t: Test,
+  verdict: Result['verdict'],
+  mutations: readonly Mutation[],
+): Promise<string[]> => {
+  const upstream = await startServer(t)
+  const others: string[] = []
+  for (const mutation of mutations) {
+    for (const result of (await examine(upstream, new Set(mutation.caughtBy), mutation)).values())
+      if (result.verdict !== verdict)
+        others.push(`${mutation.name} ${result.requirement.id} ${result.verdict}: ${result.reason}`)
+  }
+  return others
+}
+
 /** Each mutation is seen by its checks, and by none of them without it. */
 export const seeEach = async (t: Test, mutations: readonly Mutation[]): Promise<void> => {
   const upstream = await startServer(t)

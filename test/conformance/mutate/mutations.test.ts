@@ -24,6 +24,18 @@ t.test('every must row that is checked is caught by a mutation, or the table say
   t.strictSame(stale, [], 'reasons that have no place any more')
 })
 
+t.test('each of the forty mutations that were written before the rows were read has its code', async (t) => {
+  const [, ...lines] = readFileSync(join(root, 'conformance/mutate/seeded/places.tsv'), 'utf8').trim().split('\n')
+  const written = lines.map((line) => line.split('\t')[0])
+  t.equal(written.length, 40)
+  const names = new Set(mutations.map(({ name }) => name))
+  t.strictSame(
+    written.filter((name) => !names.has(name ?? '')),
+    [],
+    'lines of places.tsv without a mutation',
+  )
+})
+
 t.test('every mutation has a name of its own, and names checks that exist', async (t) => {
   const names = mutations.map(({ name }) => name)
   t.equal(new Set(names).size, names.length, 'names are used once')
