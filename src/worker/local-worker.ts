@@ -18,6 +18,7 @@ import { storeOfWorker } from './attempt/fault.js'
 import type { ActionContext } from './attempt/request.js'
 import { ActionRunner } from './attempt/runner.js'
 import { Attempts } from './attempts.js'
+import { openGroups } from './cgroup/open.js'
 import { Launcher } from './command/launcher.js'
 import { Leftovers } from './command/leftovers.js'
 import { Orphans } from './command/orphans.js'
@@ -134,6 +135,8 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   const keptRoots = keptRootsOf(options, workDirectory)
   held.add('kept input roots', () => keptRoots?.close())
   const launcher = parts.launcher ?? new Launcher(log)
+  const groupOptions = { wanted: options.control_groups, workDirectory: workDirectory.path, libc: launcher.libc, log }
+  const grouping = await openGroups(groupOptions, held)
   const orphans = parts.isAlone === true ? Orphans.adopted(launcher.libc) : undefined
   if (keptRoots !== undefined && orphans === undefined && sandbox === undefined) {
     const need = 'Linux with koffi, or use_namespaces: otherwise processes left behind by a command cannot be detected'
@@ -167,6 +170,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
       outOfMemory,
       sandbox,
       images,
+      grouping,
       keptRoots,
       memory: orphans && launcher.libc,
       hurry: hurry.signal,

@@ -67,6 +67,7 @@ export const workerOptions = (directory: string, parts: Partial<LocalWorkerOptio
   max_upload_timeout_s: 60,
   max_inflight_tasks: 0,
   timeout_handled_externally: false,
+  control_groups: { use: 'if_delegated', memory_property: 'memory_kb', cpu_property: 'cpu_count' },
   termination_grace_s: 1,
   timeout_message: 'execution timeout exceeded',
   entrypoint: '',

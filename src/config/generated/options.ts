@@ -1246,6 +1246,10 @@ export interface LocalWorkerOptions {
    */
   readonly directory_cache?: DirectoryCache
   /**
+   * Give each action a control group (version 2) of Linux: the kernel then holds `processes` and `memory_bytes` of `action_limits` and the memory that an action asks for, shares the processors by what actions ask for, and ends all that an action started at once. An action that is ended for its memory is told its limit and its peak. Without groups the worker follows processes in /proc. A command that is not confined by `use_mount_namespace` could leave its group.
+   */
+  readonly control_groups: ControlGroups
+  /**
    * Run actions in the image that they name by the property `container-image` or `docker-image`: `docker://HOST/NAME@sha256:…`, or with a tag. Images are fetched by `skopeo` and unpacked by `umoci`, which must be in PATH, and kept. The command sees the image read-only, its directory at `/remexec`, and private `/tmp`, `/var/tmp`, `/dev` and `/proc`; variables of the image are below its own. Actions that name no image run on the worker's own system. Needs `use_mount_namespace`; excludes `entrypoint` and `input_root_is_root`. `{}` switches it on.
    */
   readonly container_images?: ContainerImages
@@ -1336,11 +1340,11 @@ export interface ActionLimits {
    */
   readonly disk_bytes: number
   /**
-   * Most processes at a time; 0 means no limit.
+   * Most processes at a time, and with `control_groups` their threads too; 0 means no limit.
    */
   readonly processes: number
   /**
-   * Most resident bytes of its processes together; shared memory counts for each process; 0 means no limit.
+   * Most resident bytes of its processes together; 0 means no limit. Shared memory counts for each process. With `control_groups` it counts once, with files in memory (`/tmp`, `/dev/shm`, memfd).
    */
   readonly memory_bytes: number
 }
@@ -1357,6 +1361,28 @@ export interface DirectoryCache {
    * Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.
    */
   readonly max_size_bytes: number
+}
+
+/**
+ * Give each action a control group (version 2) of Linux: the kernel then holds `processes` and `memory_bytes` of `action_limits` and the memory that an action asks for, shares the processors by what actions ask for, and ends all that an action started at once. An action that is ended for its memory is told its limit and its peak. Without groups the worker follows processes in /proc. A command that is not confined by `use_mount_namespace` could leave its group.
+ */
+export interface ControlGroups {
+  /**
+   * `if_delegated`: where this process has a group to itself, such as by `Delegate=yes` of a systemd unit, as in those that come with remexec. `always`: the worker does not start without. `never`: processes are followed.
+   */
+  readonly use: 'if_delegated' | 'always' | 'never'
+  /**
+   * The group in which those of actions are made, below /sys/fs/cgroup. It has to exist, to have the controllers `memory` and `pids`, and to belong to this user. Left out: the group of the process.
+   */
+  readonly directory?: string
+  /**
+   * Property by which actions ask for memory in KiB. Their processes together get no more than they ask for. Empty: no limit but `memory_bytes` of `action_limits`.
+   */
+  readonly memory_property: string
+  /**
+   * Property by which actions ask for processors. Those that ask for more get as much more time while processors are contended; without contention there is no limit. Empty: all have the same share.
+   */
+  readonly cpu_property: string
 }
 
 /**

@@ -3,6 +3,7 @@ import { sizeText } from '../../base/quantities.js'
 import { holds, unpack } from '../../proto/any.js'
 import { codec } from '../../proto/codec.js'
 import type { ActionResult, ExecutedActionMetadata } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { CommandUsage } from '../../proto/generated/remexec.worker.v1.js'
 import { type Time as ProtoTime, toMs } from '../../proto/time.js'
 import { originOf } from '../../reapi/result-origin.js'
 import { msData, textData, timeData } from '../parts/data.js'
@@ -32,7 +33,7 @@ export const Execution = ({
     ['Worker', worker && <Said text={worker} />],
     ['Ran', metadata.executionStartTimestamp && <Time ms={toMs(metadata.executionStartTimestamp)} />],
     ['Processor time', usage && durationText(ms(usage.userTime) + ms(usage.systemTime))],
-    ['Peak memory', usage && usage.peakResidentBytes > 0 && sizeText(usage.peakResidentBytes)],
+    ['Peak memory', usage && memoryText(usage)],
   ]
   return (
     <>
@@ -41,6 +42,13 @@ export const Execution = ({
       <Steps of={metadata} />
     </>
   )
+}
+
+/** Of all its processes, if they had a control group; else of the largest one. */
+const memoryText = (usage: CommandUsage): string | false => {
+  const { memoryPeakBytes: all, memoryLimitBytes: limit, peakResidentBytes: largest } = usage
+  if (all > 0) return limit > 0 ? `${sizeText(all)} of ${sizeText(limit)}` : sizeText(all)
+  return largest > 0 && sizeText(largest)
 }
 
 /** The same for programs. */

@@ -29,12 +29,16 @@ export interface CommandUsage {
   userTime: google_protobuf.Duration | null
   systemTime: google_protobuf.Duration | null
   peakResidentBytes: number
+  memoryPeakBytes: number
+  memoryLimitBytes: number
 }
 
 export interface CommandUsageInput {
   userTime?: google_protobuf.DurationInput | null | undefined
   systemTime?: google_protobuf.DurationInput | null | undefined
   peakResidentBytes?: number | undefined
+  memoryPeakBytes?: number | undefined
+  memoryLimitBytes?: number | undefined
 }
 
 export interface WorkerMessage {

@@ -178,7 +178,7 @@ export class Attempt {
     await inSpan(this.#call, 'upload outputs', (call) => uploadBlobs(blobs, store, maxUploadTimeoutMs, call, options))
     this.#times.mark('outputUploadCompletedTimestamp', 'workerCompletedTimestamp')
     const { origin } = this.#request
-    const auxiliaryMetadata = [...usageMetadata(exit.usage), ...imageMetadata(this.#image), ...(origin ? [origin] : [])]
+    const auxiliaryMetadata = [...usageMetadata(exit), ...imageMetadata(this.#image), ...(origin ? [origin] : [])]
     const result: ActionResultInput = {
       ...outputs?.result,
       exitCode: exit.exitCode,
@@ -204,8 +204,8 @@ export class Attempt {
    * The reason if the command ended by SIGKILL although this worker did not kill it, and the system has recently killed
    * processes for lack of memory.
    */
-  #outOfMemory({ exitCode }: CommandExit): string | undefined {
-    if (exitCode !== KILLED || !this.#context.processes.outOfMemory.hasStruck()) return undefined
+  #outOfMemory({ exitCode, end }: CommandExit): string | undefined {
+    if (exitCode !== KILLED || end !== 'exited' || !this.#context.processes.outOfMemory.hasStruck()) return undefined
     return 'its machine ran out of memory'
   }
 

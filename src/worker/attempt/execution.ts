@@ -9,7 +9,7 @@ import { commandEnvironment, type EnvironmentSource } from '../command/environme
 import type { Launcher } from '../command/launcher.js'
 import type { Leftovers } from '../command/leftovers.js'
 import { programToStart } from '../command/program.js'
-import { type CommandExit, type CommandRun, runCommand } from '../command/run-command.js'
+import type { CommandExit, CommandRun } from '../command/run-command.js'
 import { pathInside, type Sandbox } from '../command/sandbox.js'
 import { isDirectoryInside, statsOf } from '../disk/inside-root.js'
 import type { OpenDirectory } from '../disk/open-directory.js'
@@ -25,6 +25,7 @@ import type { OutOfMemory } from '../limit/out-of-memory.js'
 import { type CollectedOutputs, collectOutputs, makeOutputParents } from '../output/collect.js'
 import { type HashOptions, hashOpenFile, type OutputBlob } from '../output/file.js'
 import { LinkTargets } from '../output/links.js'
+import { type Grouping, groupLimits, RunGroup, runInGroup } from './run-group.js'
 
 /** The configuration of how a worker runs commands. */
 export interface ExecutionSettings {
@@ -49,6 +50,8 @@ export interface Processes {
   readonly leftovers: Leftovers
   readonly workDirectory: WorkDirectory
   readonly outOfMemory: OutOfMemory
+  /** Control groups for commands; undefined if their processes are followed instead. */
+  readonly grouping?: Grouping | undefined
   /** Input roots kept for reuse by other actions; undefined if none are kept. */
   readonly keptRoots?: KeptRoots | undefined
   /** Brings the images that actions name; undefined if actions run on this machine's own system. Only with a sandbox. */
@@ -163,9 +166,9 @@ export class Execution {
     // Behind an entrypoint it is the entrypoint that looks for the program.
     const program = entrypoint.length > 0 ? first : programToStart(first, { cwd, path: environment['PATH'], root })
     const argv = [...entrypoint, program, ...others]
-    const confined = this.#confined(argv, cwd, environment)
+    const confine = (isGated: boolean) => this.#confined(argv, cwd, environment, isGated)
     const allowedMs = isTimeoutHandledExternally ? maxTimeoutMs : timeoutMs
-    const exit = await this.#spawn({ argv, confined, cwd, environment, timeoutMs: allowedMs, call })
+    const exit = await this.#spawn({ argv, confine, cwd, environment, timeoutMs: allowedMs, call })
     return this.#sideChannelTells() === 'timeout' ? { ...exit, end: 'timed out' } : exit
   }
 
@@ -174,13 +177,14 @@ export class Execution {
     argv: readonly string[],
     cwd: string,
     environment: Readonly<Record<string, string>>,
+    isGated: boolean,
   ): CommandRun['confined'] {
     const { memory, sandbox, workDirectory } = this.#processes
     if (sandbox === undefined) return undefined
     this.#status = openNameless(this.#placeOfFiles, memory)
     const { image } = this.#request
     const directories = { root: this.root, directory: this.#directory.path, workDirectory: workDirectory.path }
-    const command = { argv, environment, cwd, image, readOnly: this.#readOnly }
+    const command = { argv, environment, cwd, image, isGated, readOnly: this.#readOnly }
     return { ...sandbox.confine({ ...command, ...directories }), status: this.#status }
   }
 
@@ -276,7 +280,8 @@ export class Execution {
 
   async #spawn(run: {
     readonly argv: readonly string[]
-    readonly confined?: CommandRun['confined']
+    /** Undefined for what runs beside the action. */
+    readonly confine?: (isGated: boolean) => CommandRun['confined']
     readonly cwd: string
     readonly environment: Readonly<Record<string, string>>
     readonly timeoutMs: number
@@ -288,11 +293,13 @@ export class Execution {
     this.#printed = printed
     const files = [printed.stdout, printed.stderr]
     let unwatch = (): void => {}
+    const group = run.confine && this.#group()
     const running = leftovers.starting([this.#directory.path])
-    const exit = await runCommand(
+    const exit = await runInGroup(
+      group,
       {
         argv: run.argv,
-        confined: run.confined,
+        confined: run.confine?.(group?.isGated === true),
         cwd: run.cwd,
         environment: run.environment,
         stdout: printed.stdout,
@@ -304,11 +311,12 @@ export class Execution {
         onStart: (processGroup, exceed) => {
           running.processGroup = processGroup
           const strays = (): readonly number[] => leftovers.straysOf(running)
-          const watched = { processGroup, strays, printed: files, root: this.root }
+          const watched = { processGroup, strays, printed: files, root: this.root, group }
           unwatch = watchLimits(watched, limits, exceed, run.call.log)
         },
       },
       launcher,
+      run.call,
     ).finally(() => {
       unwatch()
       leftovers.ended(running)
@@ -317,6 +325,14 @@ export class Execution {
     if (exit.end !== 'exited') leftovers.look()
     const excess = exit.end === 'exited' ? printedTooMuch(files, limits) : undefined
     return excess === undefined ? exit : { ...exit, end: 'exceeded', excess }
+  }
+
+  /** A control group for the next run of the command. */
+  #group(): RunGroup | undefined {
+    const { grouping, sandbox } = this.#processes
+    if (grouping === undefined) return undefined
+    const limits = groupLimits(this.#request.properties, this.#settings.limits, grouping.names)
+    return RunGroup.begin(grouping, limits, sandbox !== undefined)
   }
 
   /**

@@ -1,7 +1,7 @@
 import { pack } from '../../proto/any.js'
 import { codec } from '../../proto/codec.js'
 import { durationOf } from '../../proto/time.js'
-import type { ProgramUsage } from '../command/starter.js'
+import type { CommandExit } from '../command/run-command.js'
 import type { UsedImage } from '../image/images.js'
 
 const usageCodec = codec('remexec.worker.v1.CommandUsage')
@@ -19,8 +19,14 @@ export const imageMetadata = (image: UsedImage | undefined) => {
 /**
  * Resource usage of a command for `ExecutedActionMetadata.auxiliary_metadata`; empty if the system does not report it.
  */
-export const usageMetadata = (usage: ProgramUsage | undefined) => {
-  if (usage === undefined) return []
-  const { userMs, systemMs, peakResidentBytes } = usage
-  return [pack(usageCodec, { userTime: durationOf(userMs), systemTime: durationOf(systemMs), peakResidentBytes })]
+export const usageMetadata = ({ usage, memory }: CommandExit) => {
+  if (usage === undefined && memory === undefined) return []
+  const { userMs = 0, systemMs = 0, peakResidentBytes } = usage ?? {}
+  const ofGroup = { memoryPeakBytes: memory?.peakBytes, memoryLimitBytes: memory?.limitBytes }
+  return [
+    pack(usageCodec, {
+      ...{ userTime: durationOf(userMs), systemTime: durationOf(systemMs) },
+      ...{ peakResidentBytes, ...ofGroup },
+    }),
+  ]
 }

@@ -42,6 +42,7 @@ interface Running {
   /** What was asked for before it had started. */
   ask: (() => void) | undefined
   readonly isMonitor: boolean
+  readonly killAll: () => void
   /** The end of its grace, once it was asked to end. */
   timer: NodeJS.Timeout | undefined
   /** Looks whether the group has ended, once its first process has. */
@@ -77,7 +78,7 @@ export class Launcher {
     const sinceMs = performance.now()
     const isMonitor = program.isMonitor === true
     const unset = { pid: undefined, ask: undefined, timer: undefined, watch: undefined, settle: undefined }
-    const running: Running = { ...unset, wasKilled: false, isMonitor }
+    const running: Running = { ...unset, wasKilled: false, isMonitor, killAll: program.killAll ?? (() => {}) }
     this.#running.add(running)
     const outcome = new Promise<LaunchEnded | LaunchFailed>((resolve) => {
       this.#start(program, {
@@ -122,7 +123,7 @@ export class Launcher {
   #end(running: Running): void {
     clearTimeout(running.timer)
     clearInterval(running.watch)
-    if (running.pid !== undefined) killGroup(running.pid, this.libc)
+    this.#killAll(running)
     this.#running.delete(running)
     running.settle?.()
   }
@@ -148,7 +149,12 @@ export class Launcher {
     if (!this.#running.has(running)) return
     running.wasKilled = true
     if (running.settle !== undefined) this.#end(running)
-    else if (running.pid !== undefined) killGroup(running.pid, this.libc)
+    else if (running.pid !== undefined) this.#killAll(running)
     else running.ask = () => this.#kill(running)
+  }
+
+  #killAll({ pid, killAll }: Running): void {
+    if (pid !== undefined) killGroup(pid, this.libc)
+    killAll()
   }
 }

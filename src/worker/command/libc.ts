@@ -33,6 +33,10 @@ export interface Libc {
   readonly prctl: (option: number, ...values: readonly [number, number, number, number]) => number
   /** Returns a descriptor, or -1. */
   readonly memfdCreate: (name: string, flags: number) => number
+  /** Writes the descriptors for reading and for writing, two ints. */
+  readonly pipe: (descriptors: Buffer, flags: number) => number
+  /** Returns the length of the value, or -1. */
+  readonly attribute: (path: string, name: string, value: Buffer, sizeBytes: number) => number
   readonly fcntl: (fd: number, command: number, value: number) => number
   /** Error number of the last failed call. */
   readonly errno: () => number
@@ -101,6 +105,8 @@ const libcOf = (koffi: Koffi): Libc => {
       }),
     prctl: library.func('int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)'),
     memfdCreate: library.func('int memfd_create(const char *, unsigned int)'),
+    pipe: library.func('int pipe2(void *, int)'),
+    attribute: library.func('long getxattr(const char *, const char *, void *, unsigned long)'),
     fcntl: fcntlOf(library),
     errno: () => koffi.errno(),
     kill: library.func('int kill(int, int)'),

@@ -5,7 +5,7 @@ import { errnoOf } from '../../base/errno.js'
 import { guardedInterval } from '../../base/timers.js'
 import type { Libc } from './libc.js'
 import { DEFAULT_PATH } from './program.js'
-import { type Program, type ProgramEvents, type ProgramUsage, STATUS_FD, type Starter } from './starter.js'
+import { GATE_FD, type Program, type ProgramEvents, type ProgramUsage, STATUS_FD, type Starter } from './starter.js'
 import { beginStart } from './starts.js'
 
 /** Larger than `posix_spawnattr_t`, `posix_spawn_file_actions_t` and `sigset_t` of any C library. */
@@ -151,7 +151,7 @@ const check = (errno: number): void => {
 const lent = new Set<Buffer>()
 
 const spawn = async (libc: Libc, attributes: Buffer, path: string, program: Program): Promise<Started> => {
-  const { argv, cwd, environment, stdout, stderr, status } = program
+  const { argv, cwd, environment, stdout, stderr, status, gate } = program
   const strings = [...argv, ...environment.map(([name, value]) => `${name}=${value}`)]
   // The C library would cut the text at the NUL byte.
   if ([path, cwd, ...strings].some((text) => text.includes('\0'))) return { errno: EINVAL }
@@ -166,8 +166,10 @@ const spawn = async (libc: Libc, attributes: Buffer, path: string, program: Prog
     check(libc.fileActionsAddDup2(actions, stdout, 1))
     check(libc.fileActionsAddDup2(actions, stderr, 2))
     if (status !== undefined) check(libc.fileActionsAddDup2(actions, status, STATUS_FD))
+    if (gate !== undefined) check(libc.fileActionsAddDup2(actions, gate, GATE_FD))
+    const last = gate === undefined ? status && STATUS_FD : GATE_FD
     // Close-on-exec would be too late: the kernel resumes this process before it closes those descriptors.
-    check(libc.fileActionsAddCloseFrom(actions, status === undefined ? STATUS_FD : STATUS_FD + 1))
+    check(libc.fileActionsAddCloseFrom(actions, (last ?? STATUS_FD - 1) + 1))
     check(libc.fileActionsAddChdir(actions, cwd))
     const environmentAt = libc.addressOf(block) + BigInt((argv.length + 1) * POINTER_BYTES)
     const errno = await libc.posixSpawn(pid, path, actions, attributes, block, environmentAt)

@@ -4,13 +4,13 @@ import { StatusError } from '../../base/status-error.js'
 import { guardedTimeout } from '../../base/timers.js'
 import type { Launch, Launcher, LaunchFailed } from './launcher.js'
 import { type ConfinedCommand, startFailure } from './sandbox.js'
-import type { ProgramUsage } from './starter.js'
+import type { Program, ProgramUsage } from './starter.js'
 
-export interface CommandRun {
+export interface CommandRun extends Pick<Program, 'killAll'> {
   /** The program (absolute, relative to `cwd`, or looked up in the PATH of `environment`) and its arguments. */
   readonly argv: readonly string[]
   /** The command line that runs it in a sandbox, and a descriptor for the sandbox's status. */
-  readonly confined?: (ConfinedCommand & { readonly status: number }) | undefined
+  readonly confined?: (ConfinedCommand & { readonly status: number; readonly gate?: number | undefined }) | undefined
   /** Absolute. Must exist. */
   readonly cwd: string
   /** The whole environment: nothing is inherited. */
@@ -46,6 +46,8 @@ export interface CommandExit {
   readonly durationMs: number
   /** Resource usage, if the system reports it. */
   readonly usage?: ProgramUsage | undefined
+  /** Of all its processes together, in a control group. */
+  readonly memory?: { readonly peakBytes: number | undefined; readonly limitBytes: number | undefined } | undefined
 }
 
 /**
@@ -76,9 +78,10 @@ export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<C
   }
   const environment = Object.entries(confined?.environment ?? run.environment)
   const argv = confined?.argv ?? run.argv
-  const status = confined?.status
+  const { status, gate } = confined ?? {}
   const isMonitor = confined !== undefined
-  const launch: Launch = launcher.launch({ argv, cwd, environment, stdout, stderr, status, isMonitor }, onStart)
+  const program = { argv, cwd, environment, stdout, stderr, status, gate, isMonitor, killAll: run.killAll }
+  const launch: Launch = launcher.launch(program, onStart)
   const onAbort = (): void => launch.terminate(graceMs)
   const onHurry = (): void => {
     if (signal.aborted || reason === 'timed out') launch.kill()

@@ -5,7 +5,7 @@ import { inWords } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
 import { HiddenPaths } from './hidden-paths.js'
 import { programIn } from './program.js'
-import { STATUS_FD } from './starter.js'
+import { GATE_FD, STATUS_FD } from './starter.js'
 
 export interface SandboxSettings {
   /** Only the input root is writable, and `/tmp` is private to the action. */
@@ -41,6 +41,8 @@ export interface Confined {
   readonly root: string
   /** Paths that the command may not write to, relative to the input root. */
   readonly readOnly: readonly string[]
+  /** Whether the sandbox waits for a byte in `GATE_FD` before it runs the command. */
+  readonly isGated: boolean
   /** The directory that the action may write to; contains the input root. */
   readonly directory: string
   /** The directory with all actions of the worker. Other actions in it are hidden. */
@@ -126,17 +128,18 @@ export class Sandbox {
   }
 
   /** The command line that runs `argv` in the sandbox. `startFailure` reads its status from `STATUS_FD`. */
-  confine({ argv, environment, cwd, ...paths }: Confined): ConfinedCommand {
+  confine({ argv, environment, cwd, isGated, ...paths }: Confined): ConfinedCommand {
     const { keepsNetwork, isRoot } = this.#settings
     const inside = isRoot ? `/${cwd.slice(paths.root.length + 1)}` : pathInside(cwd, paths)
     const mounts = this.#mounts(paths)
-    const status = ['--json-status-fd', String(STATUS_FD)]
+    const gate = isGated ? ['--block-fd', String(GATE_FD)] : []
+    const status = [...gate, '--json-status-fd', String(STATUS_FD)]
     const { outside, options } = environmentOf(environment)
     const line = [...namespaces(keepsNetwork), ...mounts, ...options, ...status, '--chdir', inside, '--', ...argv]
     return { argv: [this.#program, ...line], environment: outside }
   }
 
-  #mounts(paths: Omit<Confined, 'argv' | 'cwd' | 'environment'>): readonly string[] {
+  #mounts(paths: Omit<Confined, 'argv' | 'cwd' | 'environment' | 'isGated'>): readonly string[] {
     const { root, directory, workDirectory, readOnly, image } = paths
     const { ownsMounts, isRoot, keepsNetwork, tmpBytes } = this.#settings
     if (!ownsMounts) return ['--dev-bind', '/', '/', '--proc', '/proc']

@@ -10,12 +10,17 @@ export interface Program {
   readonly stderr: number
   /** Optional descriptor that the program gets as `STATUS_FD`. */
   readonly status?: number | undefined
+  /** Optional descriptor that the program gets as `GATE_FD`; only with `status`. */
+  readonly gate?: number | undefined
+  /** Ends all that it has started, in whatever group or session, where that can be known. */
+  readonly killAll?: (() => void) | undefined
   /** The program only watches over a sandbox: its end kills what runs inside. */
   readonly isMonitor?: boolean | undefined
 }
 
 /** The first descriptor after stdin, stdout and stderr. */
 export const STATUS_FD = 3
+export const GATE_FD = 4
 
 /** Resource usage of a program and of the children that it has waited for. */
 export interface ProgramUsage {

@@ -22,6 +22,8 @@ export interface Watched {
   readonly printed: readonly number[]
   /** The input root. */
   readonly root: string
+  /** The kernel counts and limits its processes and their memory. */
+  readonly group?: { exceeded(): string | undefined } | undefined
 }
 
 const PERIOD_MS = 100
@@ -90,7 +92,8 @@ class Watch {
   #ofProcesses(): string | undefined {
     const { processes: most, memoryBytes } = this.#limits
     if (most === 0 && memoryBytes === 0) return undefined
-    const { processGroup, strays } = this.#watched
+    const { processGroup, strays, group } = this.#watched
+    if (group !== undefined) return group.exceeded()
     const found = groupUsage([processGroup, ...strays()], { most, memory: memoryBytes > 0 })
     if (most > 0 && found.processes > most) return `it had more than ${most} processes`
     if (memoryBytes > 0 && found.residentBytes > memoryBytes) return `it had more than ${memoryBytes} bytes of memory`

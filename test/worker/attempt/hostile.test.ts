@@ -109,6 +109,13 @@ t.test('an action that takes too much memory is ended', { skip: noProcesses }, a
   t.match(await run(sh('sleep 0.5')), well)
 })
 
+t.test('an action that runs out of time is late, although the machine lacked memory meanwhile', async (t) => {
+  let kills = 0
+  const { run } = await setUp(t, { oomKills: () => kills++, execution: { terminationGraceMs: 0 } })
+  const response = await run(sh('sleep 1000'), {}, { timeout: { seconds: 0, nanos: 1_000_000 } })
+  t.match(response.status, { code: 4, message: 'execution timeout exceeded' })
+})
+
 t.test('a kill by the system for lack of memory is reported, other kills are not reported as such', async (t) => {
   let kills = 3
   const { start, action } = await setUp(t, { oomKills: () => kills })

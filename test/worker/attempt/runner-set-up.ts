@@ -18,6 +18,7 @@ import { storeOfWorker } from '../../../src/worker/attempt/fault.js'
 import type { ResultPolicy } from '../../../src/worker/attempt/report.js'
 import type { ActionContext, AttemptRequest } from '../../../src/worker/attempt/request.js'
 import { ActionRunner } from '../../../src/worker/attempt/runner.js'
+import type { ControlGroups } from '../../../src/worker/cgroup/groups.js'
 import { Launcher } from '../../../src/worker/command/launcher.js'
 import { Leftovers } from '../../../src/worker/command/leftovers.js'
 import { Orphans } from '../../../src/worker/command/orphans.js'
@@ -40,6 +41,7 @@ type Parts = Partial<Omit<ActionContext, 'execution' | 'results'>> & {
   readonly kept?: { readonly maxEntries: number; readonly maxBytes: number }
   readonly sandbox?: Sandbox | undefined
   readonly images?: Images | undefined
+  readonly groups?: ControlGroups | undefined
   /** Number of processes that the system has killed for lack of memory. */
   readonly oomKills?: () => number
 }
@@ -47,10 +49,13 @@ type Parts = Partial<Omit<ActionContext, 'execution' | 'results'>> & {
 const launcher = new Launcher(silentLog)
 t.teardown(() => launcher.close())
 
+/** The properties by which actions ask for resources. */
+const NAMES = { memory: 'memory_kb', cpu: 'cpu_count' }
+
 let workers = 0
 
 /** A runner of actions on its own disk directory. */
-export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, images, ...parts }: Parts = {}) => {
+export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, images, groups, ...parts }: Parts = {}) => {
   // Each in its own directory, because a worker kills foreign processes in its work directory.
   const name = `worker${++workers}`
   t.teardown(async () => {
@@ -66,11 +71,12 @@ export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, images, 
   const orphans = kept && Orphans.adopted(launcher.libc)
   const leftovers = new Leftovers(workDirectory.path, systemClock, silentLog, orphans)
   const keptRoots = kept && new KeptRoots({ ...kept, discard: (directory) => workDirectory.discard(directory) })
+  const grouping = groups && launcher.libc && { groups, libc: launcher.libc, names: NAMES }
   const warnings: [string, LogFields | undefined][] = []
   const runner = new ActionRunner({
     workerName: 'tester',
     store: storeOfWorker(store.cas),
-    processes: { launcher, leftovers, workDirectory, outOfMemory, sandbox, keptRoots, images },
+    processes: { launcher, leftovers, workDirectory, outOfMemory, sandbox, keptRoots, images, grouping },
     maxUploadTimeoutMs: 60_000,
     timeoutMessage: 'execution timeout exceeded',
     ledger: new Ledger(),
@@ -134,8 +140,13 @@ export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, images, 
     start,
     action,
     /** The ExecuteResponse of a command; fails on any other outcome. */
-    run: async (command: CommandInput, root: DirectoryInput = {}, parts: ActionInput = {}) => {
-      const outcome = await start(action(command, root, parts))
+    run: async (
+      command: CommandInput,
+      root: DirectoryInput = {},
+      parts: ActionInput = {},
+      request: Partial<AttemptRequest> = {},
+    ) => {
+      const outcome = await start(action(command, root, parts), request)
       if (outcome.executeResponse == null) throw new Error(`no response: ${JSON.stringify(outcome)}`)
       return outcome.executeResponse
     },
