@@ -7,6 +7,7 @@ import { dispatchOnTheWireCases } from './cases/dispatch-on-the-wire.js'
 import { durabilityCases } from './cases/durability.js'
 import { evictionCases } from './cases/eviction.js'
 import { findMissingCases } from './cases/find-missing.js'
+import { handingInCases } from './cases/handing-in.js'
 import { httpCacheCases } from './cases/http-cache.js'
 import { inputRootCases } from './cases/input-root.js'
 import { meanwhileCases } from './cases/meanwhile.js'
@@ -53,6 +54,7 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...queueOfServersCases(),
   ...dispatchCases(),
   ...dispatchOnTheWireCases(),
+  ...handingInCases(),
   ...meanwhileCases(),
   ...trueCases(),
   ...inputRootCases(),
