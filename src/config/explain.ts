@@ -165,6 +165,23 @@ const worksOn = (worker: AttachedWorker, config: Config): Row[] => {
       ? []
       : [['results', `${results.ac_store}: ${pathOf(results.ac_store, config)}`]]),
     ...imagesOf(worker, config),
+    ...persistentOf(options),
+  ]
+}
+
+/** What becomes of actions that ask for a persistent worker. */
+const persistentOf = (options: AttachedWorker['options']): Row[] => {
+  const { enabled, max_processes: most, max_idle_s: idle, max_requests: requests } = options.persistent_workers
+  const beside = [...options.additional_environment].some(
+    ([, source]) => source === 'side_channel_file' || source === 'action_directory',
+  )
+  const isOff =
+    !enabled || beside || options.input_root_is_root || options.experimental_precondition_script !== undefined
+  if (isOff) return [['persistent workers', 'none: every command has a process of its own']]
+  const count = most === 0 ? 'twice max_inflight_tasks (at least 8)' : String(most)
+  const ends = [`${idle} s without a request`, ...(requests === 0 ? [] : [`${requests} requests`])]
+  return [
+    ['persistent workers', `kept for actions with persistentWorkerKey: at most ${count}, until ${ends.join(' or ')}`],
   ]
 }
 

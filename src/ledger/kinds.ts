@@ -42,6 +42,8 @@ export const KINDS = {
   events: { maxBytes: 256 * MIB, rule: 'wait' },
   /** Small output files from hashing to upload, in the process of a worker. Beyond the bound they are read again. */
   outputs: { maxBytes: 128 * MIB, rule: 'refuse' },
+  /** Requests to persistent workers and their answers, in the process of a worker. Beyond the bound the command runs without one. */
+  tool_messages: { maxBytes: 256 * MIB, rule: 'refuse' },
 } as const satisfies Readonly<Record<string, KindFacts>>
 
 export type KindName = keyof typeof KINDS

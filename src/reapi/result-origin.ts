@@ -4,6 +4,7 @@ import { Fields, writeFieldHead } from '../proto/fields.js'
 import type { ActionResult } from '../proto/generated/build.bazel.remote.execution.v2.js'
 
 const originCodec = codec('remexec.scheduler.v1.ResultOrigin')
+const processCodec = codec('remexec.worker.v1.PersistentWorker')
 const metadataCodec = codec('build.bazel.remote.execution.v2.ExecutedActionMetadata')
 
 /** The origin of a result, as recorded in `ExecutedActionMetadata.auxiliary_metadata`. */
@@ -19,6 +20,10 @@ export interface ResultOrigin {
   readonly isConfined?: boolean
   /** When it was stored; 0 if that is not known. */
   readonly storedMs?: number
+  /** The persistent worker process, as its worker says; empty if the command had a process of its own. */
+  readonly process?: string
+  /** Which request of that process it was, from 1. */
+  readonly processRequest?: number
 }
 
 export const packedOrigin = (origin: ResultOrigin): { readonly typeUrl: string; readonly value: Buffer } =>
@@ -31,6 +36,23 @@ export const originOf = ({ executionMetadata }: ActionResult): ResultOrigin | un
   const packed = executionMetadata?.auxiliaryMetadata.find(isOrigin)
   return packed && unpack(originCodec, packed)
 }
+
+/** The part of an origin that the worker tells: which persistent worker ran it, if one did. */
+export const processOf = ({ executionMetadata }: ActionResult): Pick<ResultOrigin, 'process' | 'processRequest'> => {
+  const packed = executionMetadata?.auxiliaryMetadata.find((any) => holds(any, processCodec))
+  if (packed === undefined) return {}
+  const { process, request } = unpack(processCodec, packed)
+  return { process, processRequest: request }
+}
+
+/** A packed origin with that part. */
+export const withProcess = (
+  packed: { readonly typeUrl: string; readonly value: Buffer },
+  process: { readonly id: string; readonly request: number } | undefined,
+): { readonly typeUrl: string; readonly value: Buffer } =>
+  process === undefined || !isOrigin(packed)
+    ? packed
+    : packedOrigin({ ...unpack(originCodec, packed), process: process.id, processRequest: process.request })
 
 /** Replaces the origin that a result records; undefined removes it. */
 export const setOrigin = (result: ActionResult, origin: ResultOrigin | undefined): void => {

@@ -29,6 +29,7 @@ import { openImages } from './image/open.js'
 import { KeptRoots } from './input/kept-roots.js'
 import type { ActionLimits } from './limit/limits.js'
 import { OutOfMemory } from './limit/out-of-memory.js'
+import { openPool } from './persistent/open.js'
 import { offeredProperties } from './properties.js'
 import { Sickness, type VitalPart } from './sickness.js'
 
@@ -154,6 +155,10 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   }
   process.once('exit', endAll)
   held.add('end of running commands', () => void process.off('exit', endAll))
+  const persistent = openPool({
+    ...{ options, launcher, clock, log, writesBesideRoot: isBesideRoot(options), onChange: () => {} },
+  })
+  held.add('persistent workers', () => persistent?.close())
   const outOfMemory = new OutOfMemory(clock)
   held.add('check for lack of memory', () => outOfMemory.close())
   if (parts.launcher === undefined) held.add('launcher', () => launcher.close())
@@ -172,6 +177,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
       images,
       grouping,
       keptRoots,
+      persistent,
       memory: orphans && launcher.libc,
       hurry: hurry.signal,
     }),
@@ -312,11 +318,16 @@ const actionContext = (
 
 /** Undefined if commands write beside their input roots, because then more than the root would have to be unchanged. */
 const keptRootsOf = (options: LocalWorkerOptions, workDirectory: WorkDirectory): KeptRoots | undefined => {
-  const { directory_cache: kept, additional_environment: additionalEnvironment } = options
-  const preconditionScript = options.experimental_precondition_script
-  if (kept === undefined || writesBesideRoot({ preconditionScript, additionalEnvironment })) return undefined
+  const { directory_cache: kept } = options
+  if (kept === undefined || isBesideRoot(options)) return undefined
   const { max_entries: maxEntries, max_size_bytes: maxBytes } = kept
   return new KeptRoots({ maxEntries, maxBytes, discard: (directory) => workDirectory.discard(directory) })
+}
+
+const isBesideRoot = (options: LocalWorkerOptions): boolean => {
+  const { additional_environment: additionalEnvironment, experimental_precondition_script: preconditionScript } =
+    options
+  return writesBesideRoot({ preconditionScript, additionalEnvironment })
 }
 
 const sandboxOf = async (options: LocalWorkerOptions, hidden: readonly string[]): Promise<Sandbox | undefined> => {

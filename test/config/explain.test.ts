@@ -67,6 +67,7 @@ t.test('describes the stages of each store, and the stores of services and worke
     '  connects to         server "worker_api" of this process',
     `  inputs and outputs  WORK: fast_slow(fast: filesystem, slow: ${CAS})`,
     '  results             AC: memory',
+    '  persistent workers  kept for actions with persistentWorkerKey: at most twice max_inflight_tasks (at least 8), until 600 s without a request or 500 requests',
   ])
 })
 
@@ -96,16 +97,30 @@ t.test('every service of a server is described, also those for people and operat
     )
 })
 
+/** A row of the explanation of a worker with further keys. */
+const workerRow = (name: string, keys: string, properties = '{}'): string | undefined => {
+  const text = config
+    .replace('simple: {}', `simple: { supported_platform_properties: ${properties} }`)
+    .replace("work_directory: '/w',", `work_directory: '/w', ${keys}`)
+  const parsed = parseConfig(text, 'c.json5')
+  t.same(parsed.problems, [])
+  const lines = parsed.config === undefined ? [] : explain(parsed.config, new Map(), new Map())
+  return lines.find((line) => line.includes(name))
+}
+
+t.test('a worker says what becomes of actions that ask for a persistent worker', async (t) => {
+  const rowOf = (keys: string): string | undefined => workerRow('persistent workers', keys)
+  t.match(rowOf(''), /at most twice max_inflight_tasks \(at least 8\), until 600 s without a request or 500 requests/)
+  t.match(
+    rowOf('persistent_workers: { max_processes: 3, max_requests: 0, max_idle_s: 5 },'),
+    /most 3, until 5 s without a request$/,
+  )
+  t.match(rowOf('persistent_workers: { enabled: false },'), /none: every command has a process of its own/)
+  t.match(rowOf("experimental_precondition_script: '/bin/true',"), /none/)
+})
+
 t.test('a worker says what becomes of actions that name an image', async (t) => {
-  const rowOf = (properties: string, keys: string): string | undefined => {
-    const text = config
-      .replace('simple: {}', `simple: { supported_platform_properties: ${properties} }`)
-      .replace("work_directory: '/w',", `work_directory: '/w', ${keys}`)
-    const parsed = parseConfig(text, 'c.json5')
-    t.same(parsed.problems, [])
-    const lines = parsed.config === undefined ? [] : explain(parsed.config, new Map(), new Map())
-    return lines.find((line) => line.includes('named images'))
-  }
+  const rowOf = (properties: string, keys: string): string | undefined => workerRow('named images', keys, properties)
   const confined = 'use_namespaces: true, use_mount_namespace: true,'
   t.match(
     rowOf(`{ '*': 'ignore' }`, ''),

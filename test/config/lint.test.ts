@@ -204,6 +204,18 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
     { worker: `directory_cache: {}, additional_environment: { A: { value: 'x' }, B: 'side_channel_file' },` },
     [['workers[0].local.directory_cache', /no effect beside B of additional_environment/]],
   ],
+  [
+    'persistent workers beside what writes outside of their roots',
+    { worker: `persistent_workers: {}, experimental_precondition_script: '/bin/true',` },
+    [['workers[0].local.persistent_workers', /no effect beside experimental_precondition_script/]],
+  ],
+  [
+    'persistent workers whose root is the root',
+    {
+      worker: `persistent_workers: {}, input_root_is_root: true, use_namespaces: true, use_mount_namespace: true,`,
+    },
+    [['workers[0].local.persistent_workers', /no effect with input_root_is_root/]],
+  ],
   ['input roots that can', { worker: `directory_cache: {}, additional_environment: { A: 'timeout_millis' },` }, []],
   [
     'how inputs are protected where they are not',

@@ -66,6 +66,7 @@ export const workerOptions = (directory: string, parts: Partial<LocalWorkerOptio
   max_action_timeout_s: 60,
   max_upload_timeout_s: 60,
   max_inflight_tasks: 0,
+  persistent_workers: { enabled: true, max_processes: 0, max_idle_s: 600, max_requests: 500, max_memory_bytes: 0 },
   timeout_handled_externally: false,
   control_groups: { use: 'if_delegated', memory_property: 'memory_kb', cpu_property: 'cpu_count' },
   termination_grace_s: 1,

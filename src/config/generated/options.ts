@@ -1254,6 +1254,10 @@ export interface LocalWorkerOptions {
    */
   readonly container_images?: ContainerImages
   /**
+   * Tools that stay up between actions, as Bazel's persistent workers: an action that asks for one by the property `persistentWorkerKey` (`--experimental_remote_mark_tool_inputs`) becomes a request to a process that is already warm. A process serves one instance, scope, tool, environment and startup line. If it fails, its command runs as it stands. Actions without the property are not concerned. Needs Linux and koffi; has no effect beside `input_root_is_root`, `experimental_precondition_script` and variables for a side channel or the action directory.
+   */
+  readonly persistent_workers: PersistentWorkers
+  /**
    * Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.
    */
   readonly use_namespaces: boolean
@@ -1429,6 +1433,32 @@ export interface ContainerImages {
    * Credentials of registries, in the form that `skopeo login --authfile` writes. Everybody whose actions run here can use the images that they open. Left out: registries are asked without an account.
    */
   readonly auth_file?: string
+}
+
+/**
+ * Tools that stay up between actions, as Bazel's persistent workers: an action that asks for one by the property `persistentWorkerKey` (`--experimental_remote_mark_tool_inputs`) becomes a request to a process that is already warm. A process serves one instance, scope, tool, environment and startup line. If it fails, its command runs as it stands. Actions without the property are not concerned. Needs Linux and koffi; has no effect beside `input_root_is_root`, `experimental_precondition_script` and variables for a side channel or the action directory.
+ */
+export interface PersistentWorkers {
+  /**
+   * `false`: every command has a process of its own.
+   */
+  readonly enabled: boolean
+  /**
+   * Most processes, with those that have a request. Beyond it the least recently used one ends, or the command runs as it stands. 0: twice `max_inflight_tasks`, and at least 8.
+   */
+  readonly max_processes: number
+  /**
+   * Seconds after which a process without a request ends.
+   */
+  readonly max_idle_s: number
+  /**
+   * Requests after which a process ends, because tools leak memory; 0 means no limit.
+   */
+  readonly max_requests: number
+  /**
+   * Most resident bytes of all of them together. Beyond it the largest one without a request ends first. 0: a quarter of the memory of the machine, or of its container.
+   */
+  readonly max_memory_bytes: number
 }
 
 /**

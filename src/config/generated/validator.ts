@@ -8036,7 +8036,7 @@ return errors === 0;
 validate136.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema65 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker.json","title":"Worker","description":"A worker: exactly one kind and its settings.","x-kinds":"worker","type":"object","additionalProperties":false,"properties":{"name":{"description":"Name of the worker, as `name` inside its kind.","type":"string"},"local":{"$ref":"https://remexec.invalid/schema/worker/local.json"},"worker":{"$ref":"https://remexec.invalid/schema/worker/worker.json"}}};
-const schema66 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker on this machine. If a server of this file serves its worker API, the worker runs in its own process: the server starts it, restarts it after a crash, and stops it when the server ends. It talks to the scheduler over the network like any other worker, but reads the files of its store directly, without the server.","type":"object","properties":{"name":{"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"The worker API of the scheduler.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string","x-also-called":["address","url","endpoint"]},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs`, rejected without. Its files are read again for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that identifies this worker.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; longer counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait until an older directory of the same operation is removed.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two checks during that wait. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout of an action to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"termination_grace_s":{"description":"Seconds from SIGTERM to SIGKILL for the processes of an action that is ended: at its timeout, when nobody waits for it any more, or when the worker stops. It ends sooner when all of them have ended, and its slot is held until then. At a stop the grace is part of `drain_s`, and a quarter of it at most. 0: SIGKILL at once. An action that exceeds one of `action_limits` is always killed at once.","type":["integer","string"],"x-value":"duration","minimum":0,"default":15},"timeout_message":{"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, or a `dedup` whose `content_store` and `whole_store` are, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"Which results the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"action_limits":{"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time, and with `control_groups` their threads too; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; 0 means no limit. Shared memory counts for each process. With `control_groups` it counts once, with files in memory (`/tmp`, `/dev/shm`, memfd).","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"control_groups":{"title":"ControlGroups","description":"Give each action a control group (version 2) of Linux: the kernel then holds `processes` and `memory_bytes` of `action_limits` and the memory that an action asks for, shares the processors by what actions ask for, and ends all that an action started at once. An action that is ended for its memory is told its limit and its peak. Without groups the worker follows processes in /proc. A command that is not confined by `use_mount_namespace` could leave its group.","type":"object","properties":{"use":{"description":"`if_delegated`: where this process has a group to itself, such as by `Delegate=yes` of a systemd unit, as in those that come with remexec. `always`: the worker does not start without. `never`: processes are followed.","type":"string","enum":["if_delegated","always","never"],"default":"if_delegated"},"directory":{"description":"The group in which those of actions are made, below /sys/fs/cgroup. It has to exist, to have the controllers `memory` and `pids`, and to belong to this user. Left out: the group of the process.","type":"string","x-path":true},"memory_property":{"description":"Property by which actions ask for memory in KiB. Their processes together get no more than they ask for. Empty: no limit but `memory_bytes` of `action_limits`.","type":"string","default":"memory_kb"},"cpu_property":{"description":"Property by which actions ask for processors. Those that ask for more get as much more time while processors are contended; without contention there is no limit. Empty: all have the same share.","type":"string","default":"cpu_count"}},"additionalProperties":false,"default":{}},"container_images":{"title":"ContainerImages","description":"Run actions in the image that they name by the property `container-image` or `docker-image`: `docker://HOST/NAME@sha256:…`, or with a tag. Images are fetched by `skopeo` and unpacked by `umoci`, which must be in PATH, and kept. The command sees the image read-only, its directory at `/remexec`, and private `/tmp`, `/var/tmp`, `/dev` and `/proc`; variables of the image are below its own. Actions that name no image run on the worker's own system. Needs `use_mount_namespace`; excludes `entrypoint` and `input_root_is_root`. `{}` switches it on.","type":"object","properties":{"directory":{"description":"Where unpacked images are kept; belongs to this worker alone. Left out: `images` in the work directory.","type":"string","x-path":true},"max_bytes":{"description":"Most disk bytes of the images that are kept. The least recently used are removed first, never one in use. An image that is being unpacked comes on top.","type":["integer","string"],"x-value":"size","default":"50GiB"},"max_age_s":{"description":"Seconds after which an image that no action used is removed.","type":["integer","string"],"x-value":"duration","default":604800,"x-zero-is-default":true},"max_image_bytes":{"description":"Most bytes of one image, both compressed and unpacked. Actions that name a larger one are refused.","type":["integer","string"],"x-value":"size","default":"20GiB"},"max_image_files":{"description":"Most files and directories of one image.","type":["integer","string"],"x-value":"count","minimum":1,"default":1000000},"pull_timeout_s":{"description":"Seconds that fetching an image may take, and as many for unpacking it.","type":["integer","string"],"x-value":"duration","default":1800,"x-zero-is-default":true},"tag_age_s":{"description":"Seconds for which a tag stands for the digest that it had when it was looked up.","type":["integer","string"],"x-value":"duration","default":300,"x-zero-is-default":true},"registries":{"description":"Registries to fetch from: `ghcr.io`, `ghcr.io/acme` for what is below that path, `http://10.0.0.5:5000` for one without TLS. Names without a host are of `docker.io`. Empty: every registry with a public address.","type":"array","items":{"type":"string"},"default":[]},"allow_addresses":{"description":"Addresses and networks besides public ones, for registries that are not listed: `10.0.0.0/8`. Without it, a client could use the worker to reach services that trust it.","type":"array","items":{"type":"string"},"default":[]},"auth_file":{"description":"Credentials of registries, in the form that `skopeo login --authfile` writes. Everybody whose actions run here can use the images that they open. Left out: registries are asked without an account.","type":"string","x-path":true}},"additionalProperties":false},"use_namespaces":{"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false},"keep_network":{"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false},"read_only_inputs":{"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true},"input_root_is_root":{"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"The source of a property's values, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Runs whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"The source of a value: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
+const schema66 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker on this machine. If a server of this file serves its worker API, the worker runs in its own process: the server starts it, restarts it after a crash, and stops it when the server ends. It talks to the scheduler over the network like any other worker, but reads the files of its store directly, without the server.","type":"object","properties":{"name":{"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"The worker API of the scheduler.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string","x-also-called":["address","url","endpoint"]},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs`, rejected without. Its files are read again for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that identifies this worker.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; longer counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait until an older directory of the same operation is removed.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two checks during that wait. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout of an action to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"termination_grace_s":{"description":"Seconds from SIGTERM to SIGKILL for the processes of an action that is ended: at its timeout, when nobody waits for it any more, or when the worker stops. It ends sooner when all of them have ended, and its slot is held until then. At a stop the grace is part of `drain_s`, and a quarter of it at most. 0: SIGKILL at once. An action that exceeds one of `action_limits` is always killed at once.","type":["integer","string"],"x-value":"duration","minimum":0,"default":15},"timeout_message":{"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, or a `dedup` whose `content_store` and `whole_store` are, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"Which results the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"action_limits":{"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time, and with `control_groups` their threads too; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; 0 means no limit. Shared memory counts for each process. With `control_groups` it counts once, with files in memory (`/tmp`, `/dev/shm`, memfd).","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"control_groups":{"title":"ControlGroups","description":"Give each action a control group (version 2) of Linux: the kernel then holds `processes` and `memory_bytes` of `action_limits` and the memory that an action asks for, shares the processors by what actions ask for, and ends all that an action started at once. An action that is ended for its memory is told its limit and its peak. Without groups the worker follows processes in /proc. A command that is not confined by `use_mount_namespace` could leave its group.","type":"object","properties":{"use":{"description":"`if_delegated`: where this process has a group to itself, such as by `Delegate=yes` of a systemd unit, as in those that come with remexec. `always`: the worker does not start without. `never`: processes are followed.","type":"string","enum":["if_delegated","always","never"],"default":"if_delegated"},"directory":{"description":"The group in which those of actions are made, below /sys/fs/cgroup. It has to exist, to have the controllers `memory` and `pids`, and to belong to this user. Left out: the group of the process.","type":"string","x-path":true},"memory_property":{"description":"Property by which actions ask for memory in KiB. Their processes together get no more than they ask for. Empty: no limit but `memory_bytes` of `action_limits`.","type":"string","default":"memory_kb"},"cpu_property":{"description":"Property by which actions ask for processors. Those that ask for more get as much more time while processors are contended; without contention there is no limit. Empty: all have the same share.","type":"string","default":"cpu_count"}},"additionalProperties":false,"default":{}},"container_images":{"title":"ContainerImages","description":"Run actions in the image that they name by the property `container-image` or `docker-image`: `docker://HOST/NAME@sha256:…`, or with a tag. Images are fetched by `skopeo` and unpacked by `umoci`, which must be in PATH, and kept. The command sees the image read-only, its directory at `/remexec`, and private `/tmp`, `/var/tmp`, `/dev` and `/proc`; variables of the image are below its own. Actions that name no image run on the worker's own system. Needs `use_mount_namespace`; excludes `entrypoint` and `input_root_is_root`. `{}` switches it on.","type":"object","properties":{"directory":{"description":"Where unpacked images are kept; belongs to this worker alone. Left out: `images` in the work directory.","type":"string","x-path":true},"max_bytes":{"description":"Most disk bytes of the images that are kept. The least recently used are removed first, never one in use. An image that is being unpacked comes on top.","type":["integer","string"],"x-value":"size","default":"50GiB"},"max_age_s":{"description":"Seconds after which an image that no action used is removed.","type":["integer","string"],"x-value":"duration","default":604800,"x-zero-is-default":true},"max_image_bytes":{"description":"Most bytes of one image, both compressed and unpacked. Actions that name a larger one are refused.","type":["integer","string"],"x-value":"size","default":"20GiB"},"max_image_files":{"description":"Most files and directories of one image.","type":["integer","string"],"x-value":"count","minimum":1,"default":1000000},"pull_timeout_s":{"description":"Seconds that fetching an image may take, and as many for unpacking it.","type":["integer","string"],"x-value":"duration","default":1800,"x-zero-is-default":true},"tag_age_s":{"description":"Seconds for which a tag stands for the digest that it had when it was looked up.","type":["integer","string"],"x-value":"duration","default":300,"x-zero-is-default":true},"registries":{"description":"Registries to fetch from: `ghcr.io`, `ghcr.io/acme` for what is below that path, `http://10.0.0.5:5000` for one without TLS. Names without a host are of `docker.io`. Empty: every registry with a public address.","type":"array","items":{"type":"string"},"default":[]},"allow_addresses":{"description":"Addresses and networks besides public ones, for registries that are not listed: `10.0.0.0/8`. Without it, a client could use the worker to reach services that trust it.","type":"array","items":{"type":"string"},"default":[]},"auth_file":{"description":"Credentials of registries, in the form that `skopeo login --authfile` writes. Everybody whose actions run here can use the images that they open. Left out: registries are asked without an account.","type":"string","x-path":true}},"additionalProperties":false},"persistent_workers":{"title":"PersistentWorkers","description":"Tools that stay up between actions, as Bazel's persistent workers: an action that asks for one by the property `persistentWorkerKey` (`--experimental_remote_mark_tool_inputs`) becomes a request to a process that is already warm. A process serves one instance, scope, tool, environment and startup line. If it fails, its command runs as it stands. Actions without the property are not concerned. Needs Linux and koffi; has no effect beside `input_root_is_root`, `experimental_precondition_script` and variables for a side channel or the action directory.","type":"object","properties":{"enabled":{"description":"`false`: every command has a process of its own.","type":["boolean","string"],"x-value":"bool","default":true},"max_processes":{"description":"Most processes, with those that have a request. Beyond it the least recently used one ends, or the command runs as it stands. 0: twice `max_inflight_tasks`, and at least 8.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_idle_s":{"description":"Seconds after which a process without a request ends.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_requests":{"description":"Requests after which a process ends, because tools leak memory; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":500},"max_memory_bytes":{"description":"Most resident bytes of all of them together. Beyond it the largest one without a request ends first. 0: a quarter of the memory of the machine, or of its container.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"use_namespaces":{"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false},"keep_network":{"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false},"read_only_inputs":{"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true},"input_root_is_root":{"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"The source of a property's values, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Runs whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"The source of a value: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
 const schema67 = {"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"};
 
 function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -9671,10 +9671,12 @@ vErrors.push(err93);
 errors++;
 }
 }
-if(data.use_namespaces !== undefined){
-let data58 = data.use_namespaces;
-if((typeof data58 !== "boolean") && (typeof data58 !== "string")){
-const err94 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/type",keyword:"type",params:{type: schema66.properties.use_namespaces.type},message:"must be boolean,string",schema:schema66.properties.use_namespaces.type,parentSchema:schema66.properties.use_namespaces,data:data58};
+if(data.persistent_workers !== undefined){
+let data58 = data.persistent_workers;
+if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
+for(const key9 in data58){
+if(!(((((key9 === "enabled") || (key9 === "max_processes")) || (key9 === "max_idle_s")) || (key9 === "max_requests")) || (key9 === "max_memory_bytes"))){
+const err94 = {instancePath:instancePath+"/persistent_workers",schemaPath:"#/properties/persistent_workers/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema66.properties.persistent_workers,data:data58};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -9683,9 +9685,11 @@ vErrors.push(err94);
 }
 errors++;
 }
-const reason24 = checkScalar.call(this, "bool", data58, schema66.properties.use_namespaces, instancePath+"/use_namespaces");
-if(reason24 !== undefined){
-const err95 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/x-value",keyword:"x-value",params:{},message:reason24,schema:"bool",parentSchema:schema66.properties.use_namespaces,data:data58};
+}
+if(data58.enabled !== undefined){
+let data59 = data58.enabled;
+if((typeof data59 !== "boolean") && (typeof data59 !== "string")){
+const err95 = {instancePath:instancePath+"/persistent_workers/enabled",schemaPath:"#/properties/persistent_workers/properties/enabled/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.enabled.type},message:"must be boolean,string",schema:schema66.properties.persistent_workers.properties.enabled.type,parentSchema:schema66.properties.persistent_workers.properties.enabled,data:data59};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -9694,11 +9698,9 @@ vErrors.push(err95);
 }
 errors++;
 }
-}
-if(data.keep_network !== undefined){
-let data59 = data.keep_network;
-if((typeof data59 !== "boolean") && (typeof data59 !== "string")){
-const err96 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/type",keyword:"type",params:{type: schema66.properties.keep_network.type},message:"must be boolean,string",schema:schema66.properties.keep_network.type,parentSchema:schema66.properties.keep_network,data:data59};
+const reason24 = checkScalar.call(this, "bool", data59, schema66.properties.persistent_workers.properties.enabled, instancePath+"/persistent_workers/enabled");
+if(reason24 !== undefined){
+const err96 = {instancePath:instancePath+"/persistent_workers/enabled",schemaPath:"#/properties/persistent_workers/properties/enabled/x-value",keyword:"x-value",params:{},message:reason24,schema:"bool",parentSchema:schema66.properties.persistent_workers.properties.enabled,data:data59};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -9707,9 +9709,11 @@ vErrors.push(err96);
 }
 errors++;
 }
-const reason25 = checkScalar.call(this, "bool", data59, schema66.properties.keep_network, instancePath+"/keep_network");
-if(reason25 !== undefined){
-const err97 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/x-value",keyword:"x-value",params:{},message:reason25,schema:"bool",parentSchema:schema66.properties.keep_network,data:data59};
+}
+if(data58.max_processes !== undefined){
+let data60 = data58.max_processes;
+if((!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))) && (typeof data60 !== "string")){
+const err97 = {instancePath:instancePath+"/persistent_workers/max_processes",schemaPath:"#/properties/persistent_workers/properties/max_processes/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_processes.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_processes.type,parentSchema:schema66.properties.persistent_workers.properties.max_processes,data:data60};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -9718,11 +9722,9 @@ vErrors.push(err97);
 }
 errors++;
 }
-}
-if(data.use_mount_namespace !== undefined){
-let data60 = data.use_mount_namespace;
-if((typeof data60 !== "boolean") && (typeof data60 !== "string")){
-const err98 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/type",keyword:"type",params:{type: schema66.properties.use_mount_namespace.type},message:"must be boolean,string",schema:schema66.properties.use_mount_namespace.type,parentSchema:schema66.properties.use_mount_namespace,data:data60};
+const reason25 = checkScalar.call(this, "count", data60, schema66.properties.persistent_workers.properties.max_processes, instancePath+"/persistent_workers/max_processes");
+if(reason25 !== undefined){
+const err98 = {instancePath:instancePath+"/persistent_workers/max_processes",schemaPath:"#/properties/persistent_workers/properties/max_processes/x-value",keyword:"x-value",params:{},message:reason25,schema:"count",parentSchema:schema66.properties.persistent_workers.properties.max_processes,data:data60};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -9731,9 +9733,9 @@ vErrors.push(err98);
 }
 errors++;
 }
-const reason26 = checkScalar.call(this, "bool", data60, schema66.properties.use_mount_namespace, instancePath+"/use_mount_namespace");
-if(reason26 !== undefined){
-const err99 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/x-value",keyword:"x-value",params:{},message:reason26,schema:"bool",parentSchema:schema66.properties.use_mount_namespace,data:data60};
+if((typeof data60 == "number") && (isFinite(data60))){
+if(data60 < 0 || isNaN(data60)){
+const err99 = {instancePath:instancePath+"/persistent_workers/max_processes",schemaPath:"#/properties/persistent_workers/properties/max_processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.persistent_workers.properties.max_processes,data:data60};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -9743,10 +9745,11 @@ vErrors.push(err99);
 errors++;
 }
 }
-if(data.read_only_inputs !== undefined){
-let data61 = data.read_only_inputs;
-if((typeof data61 !== "boolean") && (typeof data61 !== "string")){
-const err100 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/type",keyword:"type",params:{type: schema66.properties.read_only_inputs.type},message:"must be boolean,string",schema:schema66.properties.read_only_inputs.type,parentSchema:schema66.properties.read_only_inputs,data:data61};
+}
+if(data58.max_idle_s !== undefined){
+let data61 = data58.max_idle_s;
+if((!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))) && (typeof data61 !== "string")){
+const err100 = {instancePath:instancePath+"/persistent_workers/max_idle_s",schemaPath:"#/properties/persistent_workers/properties/max_idle_s/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_idle_s.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_idle_s.type,parentSchema:schema66.properties.persistent_workers.properties.max_idle_s,data:data61};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -9755,9 +9758,9 @@ vErrors.push(err100);
 }
 errors++;
 }
-const reason27 = checkScalar.call(this, "bool", data61, schema66.properties.read_only_inputs, instancePath+"/read_only_inputs");
-if(reason27 !== undefined){
-const err101 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/x-value",keyword:"x-value",params:{},message:reason27,schema:"bool",parentSchema:schema66.properties.read_only_inputs,data:data61};
+const reason26 = checkScalar.call(this, "duration", data61, schema66.properties.persistent_workers.properties.max_idle_s, instancePath+"/persistent_workers/max_idle_s");
+if(reason26 !== undefined){
+const err101 = {instancePath:instancePath+"/persistent_workers/max_idle_s",schemaPath:"#/properties/persistent_workers/properties/max_idle_s/x-value",keyword:"x-value",params:{},message:reason26,schema:"duration",parentSchema:schema66.properties.persistent_workers.properties.max_idle_s,data:data61};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -9767,10 +9770,10 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data.input_root_is_root !== undefined){
-let data62 = data.input_root_is_root;
-if((typeof data62 !== "boolean") && (typeof data62 !== "string")){
-const err102 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/type",keyword:"type",params:{type: schema66.properties.input_root_is_root.type},message:"must be boolean,string",schema:schema66.properties.input_root_is_root.type,parentSchema:schema66.properties.input_root_is_root,data:data62};
+if(data58.max_requests !== undefined){
+let data62 = data58.max_requests;
+if((!(((typeof data62 == "number") && (!(data62 % 1) && !isNaN(data62))) && (isFinite(data62)))) && (typeof data62 !== "string")){
+const err102 = {instancePath:instancePath+"/persistent_workers/max_requests",schemaPath:"#/properties/persistent_workers/properties/max_requests/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_requests.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_requests.type,parentSchema:schema66.properties.persistent_workers.properties.max_requests,data:data62};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -9779,9 +9782,9 @@ vErrors.push(err102);
 }
 errors++;
 }
-const reason28 = checkScalar.call(this, "bool", data62, schema66.properties.input_root_is_root, instancePath+"/input_root_is_root");
-if(reason28 !== undefined){
-const err103 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/x-value",keyword:"x-value",params:{},message:reason28,schema:"bool",parentSchema:schema66.properties.input_root_is_root,data:data62};
+const reason27 = checkScalar.call(this, "count", data62, schema66.properties.persistent_workers.properties.max_requests, instancePath+"/persistent_workers/max_requests");
+if(reason27 !== undefined){
+const err103 = {instancePath:instancePath+"/persistent_workers/max_requests",schemaPath:"#/properties/persistent_workers/properties/max_requests/x-value",keyword:"x-value",params:{},message:reason27,schema:"count",parentSchema:schema66.properties.persistent_workers.properties.max_requests,data:data62};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -9790,10 +9793,9 @@ vErrors.push(err103);
 }
 errors++;
 }
-}
-}
-else {
-const err104 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.type,parentSchema:schema66,data};
+if((typeof data62 == "number") && (isFinite(data62))){
+if(data62 < 0 || isNaN(data62)){
+const err104 = {instancePath:instancePath+"/persistent_workers/max_requests",schemaPath:"#/properties/persistent_workers/properties/max_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.persistent_workers.properties.max_requests,data:data62};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -9802,12 +9804,181 @@ vErrors.push(err104);
 }
 errors++;
 }
+}
+}
+if(data58.max_memory_bytes !== undefined){
+let data63 = data58.max_memory_bytes;
+if((!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))) && (typeof data63 !== "string")){
+const err105 = {instancePath:instancePath+"/persistent_workers/max_memory_bytes",schemaPath:"#/properties/persistent_workers/properties/max_memory_bytes/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_memory_bytes.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_memory_bytes.type,parentSchema:schema66.properties.persistent_workers.properties.max_memory_bytes,data:data63};
+if(vErrors === null){
+vErrors = [err105];
+}
+else {
+vErrors.push(err105);
+}
+errors++;
+}
+const reason28 = checkScalar.call(this, "size", data63, schema66.properties.persistent_workers.properties.max_memory_bytes, instancePath+"/persistent_workers/max_memory_bytes");
+if(reason28 !== undefined){
+const err106 = {instancePath:instancePath+"/persistent_workers/max_memory_bytes",schemaPath:"#/properties/persistent_workers/properties/max_memory_bytes/x-value",keyword:"x-value",params:{},message:reason28,schema:"size",parentSchema:schema66.properties.persistent_workers.properties.max_memory_bytes,data:data63};
+if(vErrors === null){
+vErrors = [err106];
+}
+else {
+vErrors.push(err106);
+}
+errors++;
+}
+}
+}
+else {
+const err107 = {instancePath:instancePath+"/persistent_workers",schemaPath:"#/properties/persistent_workers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.persistent_workers.type,parentSchema:schema66.properties.persistent_workers,data:data58};
+if(vErrors === null){
+vErrors = [err107];
+}
+else {
+vErrors.push(err107);
+}
+errors++;
+}
+}
+if(data.use_namespaces !== undefined){
+let data64 = data.use_namespaces;
+if((typeof data64 !== "boolean") && (typeof data64 !== "string")){
+const err108 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/type",keyword:"type",params:{type: schema66.properties.use_namespaces.type},message:"must be boolean,string",schema:schema66.properties.use_namespaces.type,parentSchema:schema66.properties.use_namespaces,data:data64};
+if(vErrors === null){
+vErrors = [err108];
+}
+else {
+vErrors.push(err108);
+}
+errors++;
+}
+const reason29 = checkScalar.call(this, "bool", data64, schema66.properties.use_namespaces, instancePath+"/use_namespaces");
+if(reason29 !== undefined){
+const err109 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/x-value",keyword:"x-value",params:{},message:reason29,schema:"bool",parentSchema:schema66.properties.use_namespaces,data:data64};
+if(vErrors === null){
+vErrors = [err109];
+}
+else {
+vErrors.push(err109);
+}
+errors++;
+}
+}
+if(data.keep_network !== undefined){
+let data65 = data.keep_network;
+if((typeof data65 !== "boolean") && (typeof data65 !== "string")){
+const err110 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/type",keyword:"type",params:{type: schema66.properties.keep_network.type},message:"must be boolean,string",schema:schema66.properties.keep_network.type,parentSchema:schema66.properties.keep_network,data:data65};
+if(vErrors === null){
+vErrors = [err110];
+}
+else {
+vErrors.push(err110);
+}
+errors++;
+}
+const reason30 = checkScalar.call(this, "bool", data65, schema66.properties.keep_network, instancePath+"/keep_network");
+if(reason30 !== undefined){
+const err111 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/x-value",keyword:"x-value",params:{},message:reason30,schema:"bool",parentSchema:schema66.properties.keep_network,data:data65};
+if(vErrors === null){
+vErrors = [err111];
+}
+else {
+vErrors.push(err111);
+}
+errors++;
+}
+}
+if(data.use_mount_namespace !== undefined){
+let data66 = data.use_mount_namespace;
+if((typeof data66 !== "boolean") && (typeof data66 !== "string")){
+const err112 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/type",keyword:"type",params:{type: schema66.properties.use_mount_namespace.type},message:"must be boolean,string",schema:schema66.properties.use_mount_namespace.type,parentSchema:schema66.properties.use_mount_namespace,data:data66};
+if(vErrors === null){
+vErrors = [err112];
+}
+else {
+vErrors.push(err112);
+}
+errors++;
+}
+const reason31 = checkScalar.call(this, "bool", data66, schema66.properties.use_mount_namespace, instancePath+"/use_mount_namespace");
+if(reason31 !== undefined){
+const err113 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/x-value",keyword:"x-value",params:{},message:reason31,schema:"bool",parentSchema:schema66.properties.use_mount_namespace,data:data66};
+if(vErrors === null){
+vErrors = [err113];
+}
+else {
+vErrors.push(err113);
+}
+errors++;
+}
+}
+if(data.read_only_inputs !== undefined){
+let data67 = data.read_only_inputs;
+if((typeof data67 !== "boolean") && (typeof data67 !== "string")){
+const err114 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/type",keyword:"type",params:{type: schema66.properties.read_only_inputs.type},message:"must be boolean,string",schema:schema66.properties.read_only_inputs.type,parentSchema:schema66.properties.read_only_inputs,data:data67};
+if(vErrors === null){
+vErrors = [err114];
+}
+else {
+vErrors.push(err114);
+}
+errors++;
+}
+const reason32 = checkScalar.call(this, "bool", data67, schema66.properties.read_only_inputs, instancePath+"/read_only_inputs");
+if(reason32 !== undefined){
+const err115 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/x-value",keyword:"x-value",params:{},message:reason32,schema:"bool",parentSchema:schema66.properties.read_only_inputs,data:data67};
+if(vErrors === null){
+vErrors = [err115];
+}
+else {
+vErrors.push(err115);
+}
+errors++;
+}
+}
+if(data.input_root_is_root !== undefined){
+let data68 = data.input_root_is_root;
+if((typeof data68 !== "boolean") && (typeof data68 !== "string")){
+const err116 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/type",keyword:"type",params:{type: schema66.properties.input_root_is_root.type},message:"must be boolean,string",schema:schema66.properties.input_root_is_root.type,parentSchema:schema66.properties.input_root_is_root,data:data68};
+if(vErrors === null){
+vErrors = [err116];
+}
+else {
+vErrors.push(err116);
+}
+errors++;
+}
+const reason33 = checkScalar.call(this, "bool", data68, schema66.properties.input_root_is_root, instancePath+"/input_root_is_root");
+if(reason33 !== undefined){
+const err117 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/x-value",keyword:"x-value",params:{},message:reason33,schema:"bool",parentSchema:schema66.properties.input_root_is_root,data:data68};
+if(vErrors === null){
+vErrors = [err117];
+}
+else {
+vErrors.push(err117);
+}
+errors++;
+}
+}
+}
+else {
+const err118 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.type,parentSchema:schema66,data};
+if(vErrors === null){
+vErrors = [err118];
+}
+else {
+vErrors.push(err118);
+}
+errors++;
+}
 validate153.errors = vErrors;
 return errors === 0;
 }
 validate153.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema72 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/worker.json","title":"worker","x-becomes":"local","description":"Another way to write a local worker, with the address of the scheduler as plain text.","type":"object","properties":{"scheduler_endpoint":{"description":"`grpc://host:port` of the worker API, as `worker_api_endpoint.uri` of a local worker.","type":"string"},"name":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/name"},"max_action_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_action_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout"},"max_upload_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_upload_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout"},"max_cleanup_wait_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_wait_s"},"max_cleanup_backoff_ms":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_backoff_ms"},"max_inflight_tasks":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_inflight_tasks"},"timeout_handled_externally":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_handled_externally"},"termination_grace_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/termination_grace_s"},"timeout_message":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_message"},"entrypoint":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/entrypoint"},"experimental_precondition_script":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_precondition_script"},"cas_fast_slow_store":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/cas_fast_slow_store"},"upload_action_result":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/upload_action_result"},"work_directory":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/work_directory"},"platform_properties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/platform_properties"},"additional_environment":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/additional_environment"},"default_path":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/default_path"},"action_limits":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/action_limits"},"directory_cache":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/directory_cache"},"experimental_active_input_leases":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_active_input_leases"},"control_groups":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/control_groups"},"container_images":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/container_images"},"use_namespaces":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_namespaces"},"keep_network":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/keep_network"},"use_mount_namespace":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_mount_namespace"},"read_only_inputs":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/read_only_inputs"},"input_root_is_root":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/input_root_is_root"}},"additionalProperties":false,"required":["scheduler_endpoint","cas_fast_slow_store","work_directory"]};
+const schema72 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/worker.json","title":"worker","x-becomes":"local","description":"Another way to write a local worker, with the address of the scheduler as plain text.","type":"object","properties":{"scheduler_endpoint":{"description":"`grpc://host:port` of the worker API, as `worker_api_endpoint.uri` of a local worker.","type":"string"},"name":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/name"},"max_action_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_action_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout"},"max_upload_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_upload_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout"},"max_cleanup_wait_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_wait_s"},"max_cleanup_backoff_ms":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_backoff_ms"},"max_inflight_tasks":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_inflight_tasks"},"timeout_handled_externally":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_handled_externally"},"termination_grace_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/termination_grace_s"},"timeout_message":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_message"},"entrypoint":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/entrypoint"},"experimental_precondition_script":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_precondition_script"},"cas_fast_slow_store":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/cas_fast_slow_store"},"upload_action_result":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/upload_action_result"},"work_directory":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/work_directory"},"platform_properties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/platform_properties"},"additional_environment":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/additional_environment"},"default_path":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/default_path"},"action_limits":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/action_limits"},"directory_cache":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/directory_cache"},"experimental_active_input_leases":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_active_input_leases"},"control_groups":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/control_groups"},"container_images":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/container_images"},"persistent_workers":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/persistent_workers"},"use_namespaces":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_namespaces"},"keep_network":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/keep_network"},"use_mount_namespace":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_mount_namespace"},"read_only_inputs":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/read_only_inputs"},"input_root_is_root":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/input_root_is_root"}},"additionalProperties":false,"required":["scheduler_endpoint","cas_fast_slow_store","work_directory"]};
 const schema73 = {"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true};
 
 function validate167(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -11337,7 +11508,7 @@ return errors === 0;
 }
 validate215.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema97 = {"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false};
+const schema97 = {"title":"PersistentWorkers","description":"Tools that stay up between actions, as Bazel's persistent workers: an action that asks for one by the property `persistentWorkerKey` (`--experimental_remote_mark_tool_inputs`) becomes a request to a process that is already warm. A process serves one instance, scope, tool, environment and startup line. If it fails, its command runs as it stands. Actions without the property are not concerned. Needs Linux and koffi; has no effect beside `input_root_is_root`, `experimental_precondition_script` and variables for a side channel or the action directory.","type":"object","properties":{"enabled":{"description":"`false`: every command has a process of its own.","type":["boolean","string"],"x-value":"bool","default":true},"max_processes":{"description":"Most processes, with those that have a request. Beyond it the least recently used one ends, or the command runs as it stands. 0: twice `max_inflight_tasks`, and at least 8.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_idle_s":{"description":"Seconds after which a process without a request ends.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_requests":{"description":"Requests after which a process ends, because tools leak memory; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":500},"max_memory_bytes":{"description":"Most resident bytes of all of them together. Beyond it the largest one without a request ends first. 0: a quarter of the memory of the machine, or of its container.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}};
 
 function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -11349,8 +11520,10 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if((typeof data !== "boolean") && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema97.type},message:"must be boolean,string",schema:schema97.type,parentSchema:schema97,data};
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(((((key0 === "enabled") || (key0 === "max_processes")) || (key0 === "max_idle_s")) || (key0 === "max_requests")) || (key0 === "max_memory_bytes"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema97,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11359,9 +11532,11 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data, schema97, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema97,data};
+}
+if(data.enabled !== undefined){
+let data0 = data.enabled;
+if((typeof data0 !== "boolean") && (typeof data0 !== "string")){
+const err1 = {instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: schema97.properties.enabled.type},message:"must be boolean,string",schema:schema97.properties.enabled.type,parentSchema:schema97.properties.enabled,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11370,12 +11545,155 @@ vErrors.push(err1);
 }
 errors++;
 }
+const reason0 = checkScalar.call(this, "bool", data0, schema97.properties.enabled, instancePath+"/enabled");
+if(reason0 !== undefined){
+const err2 = {instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema97.properties.enabled,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.max_processes !== undefined){
+let data1 = data.max_processes;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/max_processes",schemaPath:"#/properties/max_processes/type",keyword:"type",params:{type: schema97.properties.max_processes.type},message:"must be integer,string",schema:schema97.properties.max_processes.type,parentSchema:schema97.properties.max_processes,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "count", data1, schema97.properties.max_processes, instancePath+"/max_processes");
+if(reason1 !== undefined){
+const err4 = {instancePath:instancePath+"/max_processes",schemaPath:"#/properties/max_processes/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema97.properties.max_processes,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+const err5 = {instancePath:instancePath+"/max_processes",schemaPath:"#/properties/max_processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema97.properties.max_processes,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+if(data.max_idle_s !== undefined){
+let data2 = data.max_idle_s;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err6 = {instancePath:instancePath+"/max_idle_s",schemaPath:"#/properties/max_idle_s/type",keyword:"type",params:{type: schema97.properties.max_idle_s.type},message:"must be integer,string",schema:schema97.properties.max_idle_s.type,parentSchema:schema97.properties.max_idle_s,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "duration", data2, schema97.properties.max_idle_s, instancePath+"/max_idle_s");
+if(reason2 !== undefined){
+const err7 = {instancePath:instancePath+"/max_idle_s",schemaPath:"#/properties/max_idle_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema97.properties.max_idle_s,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.max_requests !== undefined){
+let data3 = data.max_requests;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err8 = {instancePath:instancePath+"/max_requests",schemaPath:"#/properties/max_requests/type",keyword:"type",params:{type: schema97.properties.max_requests.type},message:"must be integer,string",schema:schema97.properties.max_requests.type,parentSchema:schema97.properties.max_requests,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "count", data3, schema97.properties.max_requests, instancePath+"/max_requests");
+if(reason3 !== undefined){
+const err9 = {instancePath:instancePath+"/max_requests",schemaPath:"#/properties/max_requests/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema97.properties.max_requests,data:data3};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+const err10 = {instancePath:instancePath+"/max_requests",schemaPath:"#/properties/max_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema97.properties.max_requests,data:data3};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+if(data.max_memory_bytes !== undefined){
+let data4 = data.max_memory_bytes;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err11 = {instancePath:instancePath+"/max_memory_bytes",schemaPath:"#/properties/max_memory_bytes/type",keyword:"type",params:{type: schema97.properties.max_memory_bytes.type},message:"must be integer,string",schema:schema97.properties.max_memory_bytes.type,parentSchema:schema97.properties.max_memory_bytes,data:data4};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "size", data4, schema97.properties.max_memory_bytes, instancePath+"/max_memory_bytes");
+if(reason4 !== undefined){
+const err12 = {instancePath:instancePath+"/max_memory_bytes",schemaPath:"#/properties/max_memory_bytes/x-value",keyword:"x-value",params:{},message:reason4,schema:"size",parentSchema:schema97.properties.max_memory_bytes,data:data4};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.type,parentSchema:schema97,data};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
 validate217.errors = vErrors;
 return errors === 0;
 }
-validate217.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate217.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema98 = {"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false};
+const schema98 = {"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false};
 
 function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -11413,7 +11731,7 @@ return errors === 0;
 }
 validate219.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema99 = {"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false};
+const schema99 = {"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false};
 
 function validate221(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -11451,7 +11769,7 @@ return errors === 0;
 }
 validate221.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema100 = {"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true};
+const schema100 = {"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false};
 
 function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -11489,7 +11807,7 @@ return errors === 0;
 }
 validate223.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema101 = {"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false};
+const schema101 = {"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true};
 
 function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -11526,6 +11844,44 @@ validate225.errors = vErrors;
 return errors === 0;
 }
 validate225.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema102 = {"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false};
+
+function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate227.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((typeof data !== "boolean") && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema102.type},message:"must be boolean,string",schema:schema102.type,parentSchema:schema102,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data, schema102, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema102,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate227.errors = vErrors;
+return errors === 0;
+}
+validate227.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
 function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -11739,33 +12095,39 @@ vErrors = appended(vErrors, validate215.errors);
 errors = vErrors.length;
 }
 }
-if(data.use_namespaces !== undefined){
-if(!(validate217.call(this, data.use_namespaces, {instancePath:instancePath+"/use_namespaces",parentData:data,parentDataProperty:"use_namespaces",rootData,dynamicAnchors}))){
+if(data.persistent_workers !== undefined){
+if(!(validate217.call(this, data.persistent_workers, {instancePath:instancePath+"/persistent_workers",parentData:data,parentDataProperty:"persistent_workers",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate217.errors);
 errors = vErrors.length;
 }
 }
-if(data.keep_network !== undefined){
-if(!(validate219.call(this, data.keep_network, {instancePath:instancePath+"/keep_network",parentData:data,parentDataProperty:"keep_network",rootData,dynamicAnchors}))){
+if(data.use_namespaces !== undefined){
+if(!(validate219.call(this, data.use_namespaces, {instancePath:instancePath+"/use_namespaces",parentData:data,parentDataProperty:"use_namespaces",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate219.errors);
 errors = vErrors.length;
 }
 }
-if(data.use_mount_namespace !== undefined){
-if(!(validate221.call(this, data.use_mount_namespace, {instancePath:instancePath+"/use_mount_namespace",parentData:data,parentDataProperty:"use_mount_namespace",rootData,dynamicAnchors}))){
+if(data.keep_network !== undefined){
+if(!(validate221.call(this, data.keep_network, {instancePath:instancePath+"/keep_network",parentData:data,parentDataProperty:"keep_network",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate221.errors);
 errors = vErrors.length;
 }
 }
-if(data.read_only_inputs !== undefined){
-if(!(validate223.call(this, data.read_only_inputs, {instancePath:instancePath+"/read_only_inputs",parentData:data,parentDataProperty:"read_only_inputs",rootData,dynamicAnchors}))){
+if(data.use_mount_namespace !== undefined){
+if(!(validate223.call(this, data.use_mount_namespace, {instancePath:instancePath+"/use_mount_namespace",parentData:data,parentDataProperty:"use_mount_namespace",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate223.errors);
 errors = vErrors.length;
 }
 }
-if(data.input_root_is_root !== undefined){
-if(!(validate225.call(this, data.input_root_is_root, {instancePath:instancePath+"/input_root_is_root",parentData:data,parentDataProperty:"input_root_is_root",rootData,dynamicAnchors}))){
+if(data.read_only_inputs !== undefined){
+if(!(validate225.call(this, data.read_only_inputs, {instancePath:instancePath+"/read_only_inputs",parentData:data,parentDataProperty:"read_only_inputs",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate225.errors);
+errors = vErrors.length;
+}
+}
+if(data.input_root_is_root !== undefined){
+if(!(validate227.call(this, data.input_root_is_root, {instancePath:instancePath+"/input_root_is_root",parentData:data,parentDataProperty:"input_root_is_root",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate227.errors);
 errors = vErrors.length;
 }
 }
@@ -11862,15 +12224,15 @@ return errors === 0;
 }
 validate152.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its index in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"BaggageIdentity","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Reject calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
-const schema103 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name; without it the server listens on every address of the machine. Port 0 takes any free port. Or `unix:/path`: a socket of this machine, without TLS; a socket that nobody listens on is replaced.","type":"string","x-address":true},"unix_socket_mode":{"description":"Permissions of the socket of `unix:/path`: who may write to it may connect. It has the group of the process, or that of its folder if the folder has the setgid bit.","type":"string","pattern":"^0?[0-7]{3}$","x-expected":"three octal digits, such as 0660","default":"0660"},"transport":{"description":"The implementation of gRPC on this listener: `remexec`, which needs far less CPU, or the library `grpc-js`, as a fallback if the first has a fault. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"Compressions of responses, for clients that accept them. This costs about 20 ms of CPU per MiB. Blobs that a client reads compressed are not compressed again. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"Compressions accepted in requests; others are rejected with UNIMPLEMENTED. An empty list accepts none. `transport: \"grpc-js\"` always accepts gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Most connections at a time; 0 means no limit. A further one is closed at once, before any byte is read, and logged.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Most connections at a time from one address; 0 means no limit. Set it to 0, or higher, if many clients share an address, behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"request_timeout_s":{"description":"How long a request message may stay incomplete while the server waits for it: the only message of most calls, each message of an upload. After that the call ends with DEADLINE_EXCEEDED; an upload can be resumed. Over HTTP a body must bring 64 KiB in this time, and a client take 256 KiB of an answer. 0 means no limit. Needs `transport: \"remexec\"`.","type":["integer","string"],"x-value":"duration","minimum":0,"maximum":86400,"default":120},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md describes what they limit.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client before the server sends a PING; 0 never sends one.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may reset or break at once. A connection also gets 200 a second, and one for each answered stream. A connection that exceeds this is closed.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow automatically: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is accepted: 16,384 bytes, no other value. Larger frames save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Most calls at a time on a connection, including cancelled calls that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that may wait for the socket of a connection before the server stops producing responses for it.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which the server does not use.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Most bytes of request header fields, counted as in RFC 9113, 6.5.2; larger requests get 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS on the whole port: gRPC and HTTP pages. Changed files are read again within 5 seconds and apply to new connections; open ones stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, followed by its intermediate certificates.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file of authorities. If set, every client needs a certificate from one of them.","type":"string","x-path":true,"x-public":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid. Clients with a revoked certificate are rejected.","type":"string","x-path":true,"x-public":true},"client_certificates":{"description":"Accept clients without a certificate although `client_ca_file` is set. An invalid certificate is rejected either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The lowest accepted TLS version.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
+const schema103 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its index in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"BaggageIdentity","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Reject calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
+const schema104 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name; without it the server listens on every address of the machine. Port 0 takes any free port. Or `unix:/path`: a socket of this machine, without TLS; a socket that nobody listens on is replaced.","type":"string","x-address":true},"unix_socket_mode":{"description":"Permissions of the socket of `unix:/path`: who may write to it may connect. It has the group of the process, or that of its folder if the folder has the setgid bit.","type":"string","pattern":"^0?[0-7]{3}$","x-expected":"three octal digits, such as 0660","default":"0660"},"transport":{"description":"The implementation of gRPC on this listener: `remexec`, which needs far less CPU, or the library `grpc-js`, as a fallback if the first has a fault. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"Compressions of responses, for clients that accept them. This costs about 20 ms of CPU per MiB. Blobs that a client reads compressed are not compressed again. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"Compressions accepted in requests; others are rejected with UNIMPLEMENTED. An empty list accepts none. `transport: \"grpc-js\"` always accepts gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Most connections at a time; 0 means no limit. A further one is closed at once, before any byte is read, and logged.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Most connections at a time from one address; 0 means no limit. Set it to 0, or higher, if many clients share an address, behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"request_timeout_s":{"description":"How long a request message may stay incomplete while the server waits for it: the only message of most calls, each message of an upload. After that the call ends with DEADLINE_EXCEEDED; an upload can be resumed. Over HTTP a body must bring 64 KiB in this time, and a client take 256 KiB of an answer. 0 means no limit. Needs `transport: \"remexec\"`.","type":["integer","string"],"x-value":"duration","minimum":0,"maximum":86400,"default":120},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md describes what they limit.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client before the server sends a PING; 0 never sends one.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may reset or break at once. A connection also gets 200 a second, and one for each answered stream. A connection that exceeds this is closed.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow automatically: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is accepted: 16,384 bytes, no other value. Larger frames save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Most calls at a time on a connection, including cancelled calls that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that may wait for the socket of a connection before the server stops producing responses for it.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which the server does not use.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Most bytes of request header fields, counted as in RFC 9113, 6.5.2; larger requests get 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS on the whole port: gRPC and HTTP pages. Changed files are read again within 5 seconds and apply to new connections; open ones stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, followed by its intermediate certificates.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file of authorities. If set, every client needs a certificate from one of them.","type":"string","x-path":true,"x-public":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid. Clients with a revoked certificate are rejected.","type":"string","x-path":true,"x-public":true},"client_certificates":{"description":"Accept clients without a certificate although `client_ca_file` is set. An invalid certificate is rejected either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The lowest accepted TLS version.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
 const pattern4 = new RegExp("^0?[0-7]{3}$", "u");
-const schema104 = {"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20};
+const schema105 = {"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20};
 
-function validate232(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate234(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate232.evaluated;
+const evaluated0 = validate234.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11878,7 +12240,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema104.type},message:"must be integer,string",schema:schema104.type,parentSchema:schema104,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema105.type},message:"must be integer,string",schema:schema105.type,parentSchema:schema105,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11887,9 +12249,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema104, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema105, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema104,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema105,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11900,7 +12262,7 @@ errors++;
 }
 if((typeof data == "number") && (isFinite(data))){
 if(data < 1 || isNaN(data)){
-const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema104,data};
+const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema105,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -11910,17 +12272,17 @@ vErrors.push(err2);
 errors++;
 }
 }
-validate232.errors = vErrors;
+validate234.errors = vErrors;
 return errors === 0;
 }
-validate232.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate234.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate233(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/listener.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate231.evaluated;
+const evaluated0 = validate233.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11929,7 +12291,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.socket_address === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "socket_address"},message:"must have required property '"+"socket_address"+"'",schema:schema103.required,parentSchema:schema103,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "socket_address"},message:"must have required property '"+"socket_address"+"'",schema:schema104.required,parentSchema:schema104,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11939,8 +12301,8 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema103.properties, key0))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema103,data};
+if(!(func1.call(schema104.properties, key0))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema104,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11953,7 +12315,7 @@ errors++;
 if(data.socket_address !== undefined){
 let data0 = data.socket_address;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/socket_address",schemaPath:"#/properties/socket_address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.socket_address.type,parentSchema:schema103.properties.socket_address,data:data0};
+const err2 = {instancePath:instancePath+"/socket_address",schemaPath:"#/properties/socket_address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.socket_address.type,parentSchema:schema104.properties.socket_address,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -11967,7 +12329,7 @@ if(data.unix_socket_mode !== undefined){
 let data1 = data.unix_socket_mode;
 if(typeof data1 === "string"){
 if(!pattern4.test(data1)){
-const err3 = {instancePath:instancePath+"/unix_socket_mode",schemaPath:"#/properties/unix_socket_mode/pattern",keyword:"pattern",params:{pattern: "^0?[0-7]{3}$"},message:"must match pattern \""+"^0?[0-7]{3}$"+"\"",schema:"^0?[0-7]{3}$",parentSchema:schema103.properties.unix_socket_mode,data:data1};
+const err3 = {instancePath:instancePath+"/unix_socket_mode",schemaPath:"#/properties/unix_socket_mode/pattern",keyword:"pattern",params:{pattern: "^0?[0-7]{3}$"},message:"must match pattern \""+"^0?[0-7]{3}$"+"\"",schema:"^0?[0-7]{3}$",parentSchema:schema104.properties.unix_socket_mode,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11978,7 +12340,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/unix_socket_mode",schemaPath:"#/properties/unix_socket_mode/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.unix_socket_mode.type,parentSchema:schema103.properties.unix_socket_mode,data:data1};
+const err4 = {instancePath:instancePath+"/unix_socket_mode",schemaPath:"#/properties/unix_socket_mode/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.unix_socket_mode.type,parentSchema:schema104.properties.unix_socket_mode,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11991,7 +12353,7 @@ errors++;
 if(data.transport !== undefined){
 let data2 = data.transport;
 if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.transport.type,parentSchema:schema103.properties.transport,data:data2};
+const err5 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.transport.type,parentSchema:schema104.properties.transport,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12001,7 +12363,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data2 === "remexec") || (data2 === "grpc-js"))){
-const err6 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/enum",keyword:"enum",params:{allowedValues: schema103.properties.transport.enum},message:"must be equal to one of the allowed values",schema:schema103.properties.transport.enum,parentSchema:schema103.properties.transport,data:data2};
+const err6 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/enum",keyword:"enum",params:{allowedValues: schema104.properties.transport.enum},message:"must be equal to one of the allowed values",schema:schema104.properties.transport.enum,parentSchema:schema104.properties.transport,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12014,7 +12376,7 @@ errors++;
 if(data.freebind !== undefined){
 let data3 = data.freebind;
 if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/type",keyword:"type",params:{type: schema103.properties.freebind.type},message:"must be boolean,string",schema:schema103.properties.freebind.type,parentSchema:schema103.properties.freebind,data:data3};
+const err7 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/type",keyword:"type",params:{type: schema104.properties.freebind.type},message:"must be boolean,string",schema:schema104.properties.freebind.type,parentSchema:schema104.properties.freebind,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -12023,9 +12385,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data3, schema103.properties.freebind, instancePath+"/freebind");
+const reason0 = checkScalar.call(this, "bool", data3, schema104.properties.freebind, instancePath+"/freebind");
 if(reason0 !== undefined){
-const err8 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema103.properties.freebind,data:data3};
+const err8 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema104.properties.freebind,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -12040,7 +12402,7 @@ let data4 = data.compression;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key1 in data4){
 if(!((key1 === "send_compression_algorithm") || (key1 === "accepted_compression_algorithms"))){
-const err9 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.compression,data:data4};
+const err9 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema104.properties.compression,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -12053,7 +12415,7 @@ errors++;
 if(data4.send_compression_algorithm !== undefined){
 let data5 = data4.send_compression_algorithm;
 if(typeof data5 !== "string"){
-const err10 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.compression.properties.send_compression_algorithm.type,parentSchema:schema103.properties.compression.properties.send_compression_algorithm,data:data5};
+const err10 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.compression.properties.send_compression_algorithm.type,parentSchema:schema104.properties.compression.properties.send_compression_algorithm,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -12063,7 +12425,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!((data5 === "none") || (data5 === "gzip"))){
-const err11 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/enum",keyword:"enum",params:{allowedValues: schema103.properties.compression.properties.send_compression_algorithm.enum},message:"must be equal to one of the allowed values",schema:schema103.properties.compression.properties.send_compression_algorithm.enum,parentSchema:schema103.properties.compression.properties.send_compression_algorithm,data:data5};
+const err11 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/enum",keyword:"enum",params:{allowedValues: schema104.properties.compression.properties.send_compression_algorithm.enum},message:"must be equal to one of the allowed values",schema:schema104.properties.compression.properties.send_compression_algorithm.enum,parentSchema:schema104.properties.compression.properties.send_compression_algorithm,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -12080,7 +12442,7 @@ const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
 let data7 = data6[i0];
 if(typeof data7 !== "string"){
-const err12 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.compression.properties.accepted_compression_algorithms.items.type,parentSchema:schema103.properties.compression.properties.accepted_compression_algorithms.items,data:data7};
+const err12 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.compression.properties.accepted_compression_algorithms.items.type,parentSchema:schema104.properties.compression.properties.accepted_compression_algorithms.items,data:data7};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -12090,7 +12452,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!(((data7 === "none") || (data7 === "gzip")) || (data7 === "deflate"))){
-const err13 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/enum",keyword:"enum",params:{allowedValues: schema103.properties.compression.properties.accepted_compression_algorithms.items.enum},message:"must be equal to one of the allowed values",schema:schema103.properties.compression.properties.accepted_compression_algorithms.items.enum,parentSchema:schema103.properties.compression.properties.accepted_compression_algorithms.items,data:data7};
+const err13 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/enum",keyword:"enum",params:{allowedValues: schema104.properties.compression.properties.accepted_compression_algorithms.items.enum},message:"must be equal to one of the allowed values",schema:schema104.properties.compression.properties.accepted_compression_algorithms.items.enum,parentSchema:schema104.properties.compression.properties.accepted_compression_algorithms.items,data:data7};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -12102,7 +12464,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath:instancePath+"/compression/accepted_compression_algorithms",schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.compression.properties.accepted_compression_algorithms.type,parentSchema:schema103.properties.compression.properties.accepted_compression_algorithms,data:data6};
+const err14 = {instancePath:instancePath+"/compression/accepted_compression_algorithms",schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema104.properties.compression.properties.accepted_compression_algorithms.type,parentSchema:schema104.properties.compression.properties.accepted_compression_algorithms,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -12114,7 +12476,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.compression.type,parentSchema:schema103.properties.compression,data:data4};
+const err15 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.properties.compression.type,parentSchema:schema104.properties.compression,data:data4};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -12127,7 +12489,7 @@ errors++;
 if(data.max_connections !== undefined){
 let data8 = data.max_connections;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err16 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/type",keyword:"type",params:{type: schema103.properties.max_connections.type},message:"must be integer,string",schema:schema103.properties.max_connections.type,parentSchema:schema103.properties.max_connections,data:data8};
+const err16 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/type",keyword:"type",params:{type: schema104.properties.max_connections.type},message:"must be integer,string",schema:schema104.properties.max_connections.type,parentSchema:schema104.properties.max_connections,data:data8};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -12136,9 +12498,9 @@ vErrors.push(err16);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "count", data8, schema103.properties.max_connections, instancePath+"/max_connections");
+const reason1 = checkScalar.call(this, "count", data8, schema104.properties.max_connections, instancePath+"/max_connections");
 if(reason1 !== undefined){
-const err17 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema103.properties.max_connections,data:data8};
+const err17 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema104.properties.max_connections,data:data8};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -12149,7 +12511,7 @@ errors++;
 }
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 < 0 || isNaN(data8)){
-const err18 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema103.properties.max_connections,data:data8};
+const err18 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema104.properties.max_connections,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -12163,7 +12525,7 @@ errors++;
 if(data.max_connections_per_address !== undefined){
 let data9 = data.max_connections_per_address;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err19 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/type",keyword:"type",params:{type: schema103.properties.max_connections_per_address.type},message:"must be integer,string",schema:schema103.properties.max_connections_per_address.type,parentSchema:schema103.properties.max_connections_per_address,data:data9};
+const err19 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/type",keyword:"type",params:{type: schema104.properties.max_connections_per_address.type},message:"must be integer,string",schema:schema104.properties.max_connections_per_address.type,parentSchema:schema104.properties.max_connections_per_address,data:data9};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -12172,9 +12534,9 @@ vErrors.push(err19);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "count", data9, schema103.properties.max_connections_per_address, instancePath+"/max_connections_per_address");
+const reason2 = checkScalar.call(this, "count", data9, schema104.properties.max_connections_per_address, instancePath+"/max_connections_per_address");
 if(reason2 !== undefined){
-const err20 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema103.properties.max_connections_per_address,data:data9};
+const err20 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema104.properties.max_connections_per_address,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -12185,7 +12547,7 @@ errors++;
 }
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 < 0 || isNaN(data9)){
-const err21 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema103.properties.max_connections_per_address,data:data9};
+const err21 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema104.properties.max_connections_per_address,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -12199,7 +12561,7 @@ errors++;
 if(data.request_timeout_s !== undefined){
 let data10 = data.request_timeout_s;
 if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
-const err22 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/type",keyword:"type",params:{type: schema103.properties.request_timeout_s.type},message:"must be integer,string",schema:schema103.properties.request_timeout_s.type,parentSchema:schema103.properties.request_timeout_s,data:data10};
+const err22 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/type",keyword:"type",params:{type: schema104.properties.request_timeout_s.type},message:"must be integer,string",schema:schema104.properties.request_timeout_s.type,parentSchema:schema104.properties.request_timeout_s,data:data10};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -12208,9 +12570,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "duration", data10, schema103.properties.request_timeout_s, instancePath+"/request_timeout_s");
+const reason3 = checkScalar.call(this, "duration", data10, schema104.properties.request_timeout_s, instancePath+"/request_timeout_s");
 if(reason3 !== undefined){
-const err23 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema103.properties.request_timeout_s,data:data10};
+const err23 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema104.properties.request_timeout_s,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -12221,7 +12583,7 @@ errors++;
 }
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 > 86400 || isNaN(data10)){
-const err24 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema103.properties.request_timeout_s,data:data10};
+const err24 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema104.properties.request_timeout_s,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -12231,7 +12593,7 @@ vErrors.push(err24);
 errors++;
 }
 if(data10 < 0 || isNaN(data10)){
-const err25 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema103.properties.request_timeout_s,data:data10};
+const err25 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema104.properties.request_timeout_s,data:data10};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -12246,8 +12608,8 @@ if(data.advanced_http !== undefined){
 let data11 = data.advanced_http;
 if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
 for(const key2 in data11){
-if(!(func1.call(schema103.properties.advanced_http.properties, key2))){
-const err26 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.advanced_http,data:data11};
+if(!(func1.call(schema104.properties.advanced_http.properties, key2))){
+const err26 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema104.properties.advanced_http,data:data11};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -12260,7 +12622,7 @@ errors++;
 if(data11.http2_keep_alive_interval !== undefined){
 let data12 = data11.http2_keep_alive_interval;
 if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
-const err27 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema103.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema103.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema103.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
+const err27 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema104.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema104.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema104.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -12269,9 +12631,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "count", data12, schema103.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
+const reason4 = checkScalar.call(this, "count", data12, schema104.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
 if(reason4 !== undefined){
-const err28 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema103.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
+const err28 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema104.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -12282,7 +12644,7 @@ errors++;
 }
 if((typeof data12 == "number") && (isFinite(data12))){
 if(data12 > 86400 || isNaN(data12)){
-const err29 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema103.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
+const err29 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema104.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -12292,7 +12654,7 @@ vErrors.push(err29);
 errors++;
 }
 if(data12 < 0 || isNaN(data12)){
-const err30 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema103.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
+const err30 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema104.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -12306,7 +12668,7 @@ errors++;
 if(data11.experimental_http2_max_pending_accept_reset_streams !== undefined){
 let data13 = data11.experimental_http2_max_pending_accept_reset_streams;
 if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema103.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema103.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
+const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema104.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema104.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -12315,9 +12677,9 @@ vErrors.push(err31);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "count", data13, schema103.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
+const reason5 = checkScalar.call(this, "count", data13, schema104.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
 if(reason5 !== undefined){
-const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
+const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -12328,7 +12690,7 @@ errors++;
 }
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 > 1000000 || isNaN(data13)){
-const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
+const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -12338,7 +12700,7 @@ vErrors.push(err33);
 errors++;
 }
 if(data13 < 1 || isNaN(data13)){
-const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
+const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -12352,7 +12714,7 @@ errors++;
 if(data11.experimental_http2_initial_stream_window_size !== undefined){
 let data14 = data11.experimental_http2_initial_stream_window_size;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema103.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema103.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
+const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema104.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema104.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -12361,9 +12723,9 @@ vErrors.push(err35);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "count", data14, schema103.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
+const reason6 = checkScalar.call(this, "count", data14, schema104.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
 if(reason6 !== undefined){
-const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema103.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
+const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema104.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -12374,7 +12736,7 @@ errors++;
 }
 if((typeof data14 == "number") && (isFinite(data14))){
 if(data14 > 2147483647 || isNaN(data14)){
-const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
+const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -12384,7 +12746,7 @@ vErrors.push(err37);
 errors++;
 }
 if(data14 < 16384 || isNaN(data14)){
-const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
+const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -12398,7 +12760,7 @@ errors++;
 if(data11.experimental_http2_initial_connection_window_size !== undefined){
 let data15 = data11.experimental_http2_initial_connection_window_size;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
-const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema103.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema103.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
+const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema104.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema104.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -12407,9 +12769,9 @@ vErrors.push(err39);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "count", data15, schema103.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
+const reason7 = checkScalar.call(this, "count", data15, schema104.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
 if(reason7 !== undefined){
-const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema103.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
+const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema104.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -12420,7 +12782,7 @@ errors++;
 }
 if((typeof data15 == "number") && (isFinite(data15))){
 if(data15 > 2147483647 || isNaN(data15)){
-const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
+const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -12430,7 +12792,7 @@ vErrors.push(err41);
 errors++;
 }
 if(data15 < 65535 || isNaN(data15)){
-const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 65535},message:"must be >= 65535",schema:65535,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
+const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 65535},message:"must be >= 65535",schema:65535,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -12444,7 +12806,7 @@ errors++;
 if(data11.experimental_http2_adaptive_window !== undefined){
 let data16 = data11.experimental_http2_adaptive_window;
 if((typeof data16 !== "boolean") && (typeof data16 !== "string")){
-const err43 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema103.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema103.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data16};
+const err43 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema104.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema104.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data16};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -12453,9 +12815,9 @@ vErrors.push(err43);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "bool", data16, schema103.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
+const reason8 = checkScalar.call(this, "bool", data16, schema104.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
 if(reason8 !== undefined){
-const err44 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema103.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data16};
+const err44 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema104.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data16};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -12468,7 +12830,7 @@ errors++;
 if(data11.experimental_http2_max_frame_size !== undefined){
 let data17 = data11.experimental_http2_max_frame_size;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
-const err45 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema103.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema103.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
+const err45 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema104.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema104.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -12477,9 +12839,9 @@ vErrors.push(err45);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "count", data17, schema103.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
+const reason9 = checkScalar.call(this, "count", data17, schema104.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
 if(reason9 !== undefined){
-const err46 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
+const err46 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -12490,7 +12852,7 @@ errors++;
 }
 if((typeof data17 == "number") && (isFinite(data17))){
 if(data17 > 16384 || isNaN(data17)){
-const err47 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16384},message:"must be <= 16384",schema:16384,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
+const err47 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16384},message:"must be <= 16384",schema:16384,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -12500,7 +12862,7 @@ vErrors.push(err47);
 errors++;
 }
 if(data17 < 16384 || isNaN(data17)){
-const err48 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
+const err48 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -12514,7 +12876,7 @@ errors++;
 if(data11.experimental_http2_max_concurrent_streams !== undefined){
 let data18 = data11.experimental_http2_max_concurrent_streams;
 if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
-const err49 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema103.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema103.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
+const err49 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema104.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema104.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -12523,9 +12885,9 @@ vErrors.push(err49);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "count", data18, schema103.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
+const reason10 = checkScalar.call(this, "count", data18, schema104.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
 if(reason10 !== undefined){
-const err50 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
+const err50 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -12536,7 +12898,7 @@ errors++;
 }
 if((typeof data18 == "number") && (isFinite(data18))){
 if(data18 > 1000000 || isNaN(data18)){
-const err51 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
+const err51 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -12546,7 +12908,7 @@ vErrors.push(err51);
 errors++;
 }
 if(data18 < 1 || isNaN(data18)){
-const err52 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
+const err52 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -12560,7 +12922,7 @@ errors++;
 if(data11.experimental_http2_keep_alive_timeout_s !== undefined){
 let data19 = data11.experimental_http2_keep_alive_timeout_s;
 if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err53 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema103.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema103.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
+const err53 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema104.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema104.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -12569,9 +12931,9 @@ vErrors.push(err53);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "duration", data19, schema103.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
+const reason11 = checkScalar.call(this, "duration", data19, schema104.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
 if(reason11 !== undefined){
-const err54 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason11,schema:"duration",parentSchema:schema103.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
+const err54 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason11,schema:"duration",parentSchema:schema104.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -12582,7 +12944,7 @@ errors++;
 }
 if((typeof data19 == "number") && (isFinite(data19))){
 if(data19 < 1 || isNaN(data19)){
-const err55 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
+const err55 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -12594,15 +12956,15 @@ errors++;
 }
 }
 if(data11.experimental_http2_keep_alive_timeout !== undefined){
-if(!(validate232.call(this, data11.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data11,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate232.errors);
+if(!(validate234.call(this, data11.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data11,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate234.errors);
 errors = vErrors.length;
 }
 }
 if(data11.experimental_http2_max_send_buf_size !== undefined){
 let data21 = data11.experimental_http2_max_send_buf_size;
 if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
-const err56 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema103.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema103.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
+const err56 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema104.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema104.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -12611,9 +12973,9 @@ vErrors.push(err56);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "count", data21, schema103.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
+const reason12 = checkScalar.call(this, "count", data21, schema104.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
 if(reason12 !== undefined){
-const err57 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason12,schema:"count",parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
+const err57 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason12,schema:"count",parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -12624,7 +12986,7 @@ errors++;
 }
 if((typeof data21 == "number") && (isFinite(data21))){
 if(data21 > 16777216 || isNaN(data21)){
-const err58 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
+const err58 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -12634,7 +12996,7 @@ vErrors.push(err58);
 errors++;
 }
 if(data21 < 16384 || isNaN(data21)){
-const err59 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
+const err59 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -12648,7 +13010,7 @@ errors++;
 if(data11.experimental_http2_enable_connect_protocol !== undefined){
 let data22 = data11.experimental_http2_enable_connect_protocol;
 if((typeof data22 !== "boolean") && (typeof data22 !== "string")){
-const err60 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema103.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema103.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data22};
+const err60 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema104.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema104.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data22};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -12657,9 +13019,9 @@ vErrors.push(err60);
 }
 errors++;
 }
-const reason13 = checkScalar.call(this, "bool", data22, schema103.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
+const reason13 = checkScalar.call(this, "bool", data22, schema104.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
 if(reason13 !== undefined){
-const err61 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema103.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data22};
+const err61 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema104.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data22};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -12672,7 +13034,7 @@ errors++;
 if(data11.experimental_http2_max_header_list_size !== undefined){
 let data23 = data11.experimental_http2_max_header_list_size;
 if((!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))) && (typeof data23 !== "string")){
-const err62 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema103.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema103.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
+const err62 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema104.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema104.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -12681,9 +13043,9 @@ vErrors.push(err62);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "count", data23, schema103.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
+const reason14 = checkScalar.call(this, "count", data23, schema104.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
 if(reason14 !== undefined){
-const err63 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
+const err63 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -12694,7 +13056,7 @@ errors++;
 }
 if((typeof data23 == "number") && (isFinite(data23))){
 if(data23 > 1048576 || isNaN(data23)){
-const err64 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1048576},message:"must be <= 1048576",schema:1048576,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
+const err64 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1048576},message:"must be <= 1048576",schema:1048576,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -12704,7 +13066,7 @@ vErrors.push(err64);
 errors++;
 }
 if(data23 < 8192 || isNaN(data23)){
-const err65 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8192},message:"must be >= 8192",schema:8192,parentSchema:schema103.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
+const err65 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8192},message:"must be >= 8192",schema:8192,parentSchema:schema104.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -12717,7 +13079,7 @@ errors++;
 }
 }
 else {
-const err66 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.advanced_http.type,parentSchema:schema103.properties.advanced_http,data:data11};
+const err66 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.properties.advanced_http.type,parentSchema:schema104.properties.advanced_http,data:data11};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -12730,7 +13092,7 @@ errors++;
 if(data.max_decoding_message_size !== undefined){
 let data24 = data.max_decoding_message_size;
 if((!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))) && (typeof data24 !== "string")){
-const err67 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema103.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema103.properties.max_decoding_message_size.type,parentSchema:schema103.properties.max_decoding_message_size,data:data24};
+const err67 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema104.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema104.properties.max_decoding_message_size.type,parentSchema:schema104.properties.max_decoding_message_size,data:data24};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -12739,9 +13101,9 @@ vErrors.push(err67);
 }
 errors++;
 }
-const reason15 = checkScalar.call(this, "size", data24, schema103.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
+const reason15 = checkScalar.call(this, "size", data24, schema104.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
 if(reason15 !== undefined){
-const err68 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason15,schema:"size",parentSchema:schema103.properties.max_decoding_message_size,data:data24};
+const err68 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason15,schema:"size",parentSchema:schema104.properties.max_decoding_message_size,data:data24};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -12752,7 +13114,7 @@ errors++;
 }
 if((typeof data24 == "number") && (isFinite(data24))){
 if(data24 > 2147483647 || isNaN(data24)){
-const err69 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema103.properties.max_decoding_message_size,data:data24};
+const err69 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema104.properties.max_decoding_message_size,data:data24};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -12767,7 +13129,7 @@ if(data.tls !== undefined){
 let data25 = data.tls;
 if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
 if(data25.cert_file === undefined){
-const err70 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema103.properties.tls.required,parentSchema:schema103.properties.tls,data:data25};
+const err70 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema104.properties.tls.required,parentSchema:schema104.properties.tls,data:data25};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -12777,7 +13139,7 @@ vErrors.push(err70);
 errors++;
 }
 if(data25.key_file === undefined){
-const err71 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema103.properties.tls.required,parentSchema:schema103.properties.tls,data:data25};
+const err71 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema104.properties.tls.required,parentSchema:schema104.properties.tls,data:data25};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -12788,7 +13150,7 @@ errors++;
 }
 for(const key3 in data25){
 if(!((((((key3 === "cert_file") || (key3 === "key_file")) || (key3 === "client_ca_file")) || (key3 === "client_crl_file")) || (key3 === "client_certificates")) || (key3 === "min_version"))){
-const err72 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.tls,data:data25};
+const err72 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema104.properties.tls,data:data25};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -12801,7 +13163,7 @@ errors++;
 if(data25.cert_file !== undefined){
 let data26 = data25.cert_file;
 if(typeof data26 !== "string"){
-const err73 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.tls.properties.cert_file.type,parentSchema:schema103.properties.tls.properties.cert_file,data:data26};
+const err73 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.tls.properties.cert_file.type,parentSchema:schema104.properties.tls.properties.cert_file,data:data26};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -12814,7 +13176,7 @@ errors++;
 if(data25.key_file !== undefined){
 let data27 = data25.key_file;
 if(typeof data27 !== "string"){
-const err74 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.tls.properties.key_file.type,parentSchema:schema103.properties.tls.properties.key_file,data:data27};
+const err74 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.tls.properties.key_file.type,parentSchema:schema104.properties.tls.properties.key_file,data:data27};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -12827,7 +13189,7 @@ errors++;
 if(data25.client_ca_file !== undefined){
 let data28 = data25.client_ca_file;
 if(typeof data28 !== "string"){
-const err75 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.tls.properties.client_ca_file.type,parentSchema:schema103.properties.tls.properties.client_ca_file,data:data28};
+const err75 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.tls.properties.client_ca_file.type,parentSchema:schema104.properties.tls.properties.client_ca_file,data:data28};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -12840,7 +13202,7 @@ errors++;
 if(data25.client_crl_file !== undefined){
 let data29 = data25.client_crl_file;
 if(typeof data29 !== "string"){
-const err76 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.tls.properties.client_crl_file.type,parentSchema:schema103.properties.tls.properties.client_crl_file,data:data29};
+const err76 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.tls.properties.client_crl_file.type,parentSchema:schema104.properties.tls.properties.client_crl_file,data:data29};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -12853,7 +13215,7 @@ errors++;
 if(data25.client_certificates !== undefined){
 let data30 = data25.client_certificates;
 if(typeof data30 !== "string"){
-const err77 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.tls.properties.client_certificates.type,parentSchema:schema103.properties.tls.properties.client_certificates,data:data30};
+const err77 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.tls.properties.client_certificates.type,parentSchema:schema104.properties.tls.properties.client_certificates,data:data30};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -12863,7 +13225,7 @@ vErrors.push(err77);
 errors++;
 }
 if(!((data30 === "required") || (data30 === "optional"))){
-const err78 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/enum",keyword:"enum",params:{allowedValues: schema103.properties.tls.properties.client_certificates.enum},message:"must be equal to one of the allowed values",schema:schema103.properties.tls.properties.client_certificates.enum,parentSchema:schema103.properties.tls.properties.client_certificates,data:data30};
+const err78 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/enum",keyword:"enum",params:{allowedValues: schema104.properties.tls.properties.client_certificates.enum},message:"must be equal to one of the allowed values",schema:schema104.properties.tls.properties.client_certificates.enum,parentSchema:schema104.properties.tls.properties.client_certificates,data:data30};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -12876,7 +13238,7 @@ errors++;
 if(data25.min_version !== undefined){
 let data31 = data25.min_version;
 if(typeof data31 !== "string"){
-const err79 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.tls.properties.min_version.type,parentSchema:schema103.properties.tls.properties.min_version,data:data31};
+const err79 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.tls.properties.min_version.type,parentSchema:schema104.properties.tls.properties.min_version,data:data31};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -12886,7 +13248,7 @@ vErrors.push(err79);
 errors++;
 }
 if(!((data31 === "1.2") || (data31 === "1.3"))){
-const err80 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/enum",keyword:"enum",params:{allowedValues: schema103.properties.tls.properties.min_version.enum},message:"must be equal to one of the allowed values",schema:schema103.properties.tls.properties.min_version.enum,parentSchema:schema103.properties.tls.properties.min_version,data:data31};
+const err80 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/enum",keyword:"enum",params:{allowedValues: schema104.properties.tls.properties.min_version.enum},message:"must be equal to one of the allowed values",schema:schema104.properties.tls.properties.min_version.enum,parentSchema:schema104.properties.tls.properties.min_version,data:data31};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -12898,7 +13260,7 @@ errors++;
 }
 }
 else {
-const err81 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.tls.type,parentSchema:schema103.properties.tls,data:data25};
+const err81 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.properties.tls.type,parentSchema:schema104.properties.tls,data:data25};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -12910,7 +13272,7 @@ errors++;
 }
 }
 else {
-const err82 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data};
+const err82 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.type,parentSchema:schema104,data};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -12919,19 +13281,19 @@ vErrors.push(err82);
 }
 errors++;
 }
-validate231.errors = vErrors;
+validate233.errors = vErrors;
 return errors === 0;
 }
-validate231.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate233.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema105 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-also-called":["remote_asset_push"]},"http_cache":{"description":"Caches of build tools over HTTP. An array of entries with `path`, or an object by path.","type":["array","object"],"x-key":"path","items":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"}},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"build_events":{"$ref":"https://remexec.invalid/schema/service/build_events.json"},"pages":{"$ref":"https://remexec.invalid/schema/service/pages.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"metrics":{"$ref":"https://remexec.invalid/schema/service/metrics.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
-const schema106 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Serve SplitBlob and SpliceBlob, and announce how blobs are cut. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).","type":"object","properties":{"index_store":{"description":"The store of the chunk lists, so that a blob is split once; the chunks themselves go to `cas_store`. It may be any store, also `cas_store`: no client can name the keys of lists. Without it each SplitBlob splits the blob again. The same holds if `cas_store` is a `grpc` store.","type":"string","x-names":"stores"},"chunking_function":{"description":"How blobs are cut: `fast_cdc_2020`, which all clients have that chunk at all, or `rep_max_cdc`, whose chunks differ less in size and which Bazel has from 9.3 on. Cutting by it costs about three times the CPU. A change does not invalidate what is stored, but chunks cut the other way are not shared.","type":"string","enum":["fast_cdc_2020","rep_max_cdc"],"default":"fast_cdc_2020"},"avg_chunk_size_bytes":{"description":"Target chunk size of `fast_cdc_2020`, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much. Blobs of up to four times this size should not be chunked.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"min_chunk_size_bytes":{"description":"Smallest chunk of `rep_max_cdc`, from 1 KiB to 1 MiB. Chunks have less than twice that.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true},"horizon_size_bytes":{"description":"How far `rep_max_cdc` looks for the best end of a chunk, at most 16 MiB. Default: eight times `min_chunk_size_bytes`.","type":["integer","string"],"x-value":"size","minimum":0,"maximum":16777216},"max_chunk_count":{"description":"Most chunks of a blob. A blob that would have more is neither split nor spliced.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
+const schema106 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-also-called":["remote_asset_push"]},"http_cache":{"description":"Caches of build tools over HTTP. An array of entries with `path`, or an object by path.","type":["array","object"],"x-key":"path","items":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"}},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"build_events":{"$ref":"https://remexec.invalid/schema/service/build_events.json"},"pages":{"$ref":"https://remexec.invalid/schema/service/pages.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"metrics":{"$ref":"https://remexec.invalid/schema/service/metrics.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema107 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Serve SplitBlob and SpliceBlob, and announce how blobs are cut. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).","type":"object","properties":{"index_store":{"description":"The store of the chunk lists, so that a blob is split once; the chunks themselves go to `cas_store`. It may be any store, also `cas_store`: no client can name the keys of lists. Without it each SplitBlob splits the blob again. The same holds if `cas_store` is a `grpc` store.","type":"string","x-names":"stores"},"chunking_function":{"description":"How blobs are cut: `fast_cdc_2020`, which all clients have that chunk at all, or `rep_max_cdc`, whose chunks differ less in size and which Bazel has from 9.3 on. Cutting by it costs about three times the CPU. A change does not invalidate what is stored, but chunks cut the other way are not shared.","type":"string","enum":["fast_cdc_2020","rep_max_cdc"],"default":"fast_cdc_2020"},"avg_chunk_size_bytes":{"description":"Target chunk size of `fast_cdc_2020`, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much. Blobs of up to four times this size should not be chunked.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"min_chunk_size_bytes":{"description":"Smallest chunk of `rep_max_cdc`, from 1 KiB to 1 MiB. Chunks have less than twice that.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true},"horizon_size_bytes":{"description":"How far `rep_max_cdc` looks for the best end of a chunk, at most 16 MiB. Default: eight times `min_chunk_size_bytes`.","type":["integer","string"],"x-value":"size","minimum":0,"maximum":16777216},"max_chunk_count":{"description":"Most chunks of a blob. A blob that would have more is neither split nor spliced.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
 
-function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/cas.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate236.evaluated;
+const evaluated0 = validate238.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12940,7 +13302,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.cas_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema106.required,parentSchema:schema106,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema107.required,parentSchema:schema107,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12951,277 +13313,6 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "experimental_chunking"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema106,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.instance_name.type,parentSchema:schema106.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.cas_store !== undefined){
-let data1 = data.cas_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.cas_store.type,parentSchema:schema106.properties.cas_store,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.experimental_chunking !== undefined){
-let data2 = data.experimental_chunking;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-if(!((((((key1 === "index_store") || (key1 === "chunking_function")) || (key1 === "avg_chunk_size_bytes")) || (key1 === "min_chunk_size_bytes")) || (key1 === "horizon_size_bytes")) || (key1 === "max_chunk_count"))){
-const err4 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema106.properties.experimental_chunking,data:data2};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data2.index_store !== undefined){
-let data3 = data2.index_store;
-if(typeof data3 !== "string"){
-const err5 = {instancePath:instancePath+"/experimental_chunking/index_store",schemaPath:"#/properties/experimental_chunking/properties/index_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.experimental_chunking.properties.index_store.type,parentSchema:schema106.properties.experimental_chunking.properties.index_store,data:data3};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data2.chunking_function !== undefined){
-let data4 = data2.chunking_function;
-if(typeof data4 !== "string"){
-const err6 = {instancePath:instancePath+"/experimental_chunking/chunking_function",schemaPath:"#/properties/experimental_chunking/properties/chunking_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.experimental_chunking.properties.chunking_function.type,parentSchema:schema106.properties.experimental_chunking.properties.chunking_function,data:data4};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(!((data4 === "fast_cdc_2020") || (data4 === "rep_max_cdc"))){
-const err7 = {instancePath:instancePath+"/experimental_chunking/chunking_function",schemaPath:"#/properties/experimental_chunking/properties/chunking_function/enum",keyword:"enum",params:{allowedValues: schema106.properties.experimental_chunking.properties.chunking_function.enum},message:"must be equal to one of the allowed values",schema:schema106.properties.experimental_chunking.properties.chunking_function.enum,parentSchema:schema106.properties.experimental_chunking.properties.chunking_function,data:data4};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data2.avg_chunk_size_bytes !== undefined){
-let data5 = data2.avg_chunk_size_bytes;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err8 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema106.properties.experimental_chunking.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema106.properties.experimental_chunking.properties.avg_chunk_size_bytes.type,parentSchema:schema106.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data5};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "size", data5, schema106.properties.experimental_chunking.properties.avg_chunk_size_bytes, instancePath+"/experimental_chunking/avg_chunk_size_bytes");
-if(reason0 !== undefined){
-const err9 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema106.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data5};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-if(data2.min_chunk_size_bytes !== undefined){
-let data6 = data2.min_chunk_size_bytes;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
-const err10 = {instancePath:instancePath+"/experimental_chunking/min_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/min_chunk_size_bytes/type",keyword:"type",params:{type: schema106.properties.experimental_chunking.properties.min_chunk_size_bytes.type},message:"must be integer,string",schema:schema106.properties.experimental_chunking.properties.min_chunk_size_bytes.type,parentSchema:schema106.properties.experimental_chunking.properties.min_chunk_size_bytes,data:data6};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "size", data6, schema106.properties.experimental_chunking.properties.min_chunk_size_bytes, instancePath+"/experimental_chunking/min_chunk_size_bytes");
-if(reason1 !== undefined){
-const err11 = {instancePath:instancePath+"/experimental_chunking/min_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/min_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema106.properties.experimental_chunking.properties.min_chunk_size_bytes,data:data6};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-if(data2.horizon_size_bytes !== undefined){
-let data7 = data2.horizon_size_bytes;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err12 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/type",keyword:"type",params:{type: schema106.properties.experimental_chunking.properties.horizon_size_bytes.type},message:"must be integer,string",schema:schema106.properties.experimental_chunking.properties.horizon_size_bytes.type,parentSchema:schema106.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-const reason2 = checkScalar.call(this, "size", data7, schema106.properties.experimental_chunking.properties.horizon_size_bytes, instancePath+"/experimental_chunking/horizon_size_bytes");
-if(reason2 !== undefined){
-const err13 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema106.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 > 16777216 || isNaN(data7)){
-const err14 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema106.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-if(data7 < 0 || isNaN(data7)){
-const err15 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema106.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-}
-if(data2.max_chunk_count !== undefined){
-let data8 = data2.max_chunk_count;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err16 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/type",keyword:"type",params:{type: schema106.properties.experimental_chunking.properties.max_chunk_count.type},message:"must be integer,string",schema:schema106.properties.experimental_chunking.properties.max_chunk_count.type,parentSchema:schema106.properties.experimental_chunking.properties.max_chunk_count,data:data8};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-const reason3 = checkScalar.call(this, "count", data8, schema106.properties.experimental_chunking.properties.max_chunk_count, instancePath+"/experimental_chunking/max_chunk_count");
-if(reason3 !== undefined){
-const err17 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema106.properties.experimental_chunking.properties.max_chunk_count,data:data8};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 < 0 || isNaN(data8)){
-const err18 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema106.properties.experimental_chunking.properties.max_chunk_count,data:data8};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err19 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.properties.experimental_chunking.type,parentSchema:schema106.properties.experimental_chunking,data:data2};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-}
-else {
-const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.type,parentSchema:schema106,data};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-validate236.errors = vErrors;
-return errors === 0;
-}
-validate236.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema107 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/ac.json","title":"ac","description":"The action cache of one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"ac_store":{"description":"The store of its results; not the store of its blobs.","type":"string","x-names":"stores"},"read_only":{"description":"Reject UpdateActionResult from clients. Results of executions are still stored.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["ac_store"]};
-
-function validate239(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/ac.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate239.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.ac_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema107.required,parentSchema:schema107,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((key0 === "instance_name") || (key0 === "ac_store")) || (key0 === "read_only"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema107,data};
 if(vErrors === null){
 vErrors = [err1];
@@ -13245,10 +13336,281 @@ vErrors.push(err2);
 errors++;
 }
 }
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.cas_store.type,parentSchema:schema107.properties.cas_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.experimental_chunking !== undefined){
+let data2 = data.experimental_chunking;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+if(!((((((key1 === "index_store") || (key1 === "chunking_function")) || (key1 === "avg_chunk_size_bytes")) || (key1 === "min_chunk_size_bytes")) || (key1 === "horizon_size_bytes")) || (key1 === "max_chunk_count"))){
+const err4 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema107.properties.experimental_chunking,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data2.index_store !== undefined){
+let data3 = data2.index_store;
+if(typeof data3 !== "string"){
+const err5 = {instancePath:instancePath+"/experimental_chunking/index_store",schemaPath:"#/properties/experimental_chunking/properties/index_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.experimental_chunking.properties.index_store.type,parentSchema:schema107.properties.experimental_chunking.properties.index_store,data:data3};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data2.chunking_function !== undefined){
+let data4 = data2.chunking_function;
+if(typeof data4 !== "string"){
+const err6 = {instancePath:instancePath+"/experimental_chunking/chunking_function",schemaPath:"#/properties/experimental_chunking/properties/chunking_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.experimental_chunking.properties.chunking_function.type,parentSchema:schema107.properties.experimental_chunking.properties.chunking_function,data:data4};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(!((data4 === "fast_cdc_2020") || (data4 === "rep_max_cdc"))){
+const err7 = {instancePath:instancePath+"/experimental_chunking/chunking_function",schemaPath:"#/properties/experimental_chunking/properties/chunking_function/enum",keyword:"enum",params:{allowedValues: schema107.properties.experimental_chunking.properties.chunking_function.enum},message:"must be equal to one of the allowed values",schema:schema107.properties.experimental_chunking.properties.chunking_function.enum,parentSchema:schema107.properties.experimental_chunking.properties.chunking_function,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data2.avg_chunk_size_bytes !== undefined){
+let data5 = data2.avg_chunk_size_bytes;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err8 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema107.properties.experimental_chunking.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema107.properties.experimental_chunking.properties.avg_chunk_size_bytes.type,parentSchema:schema107.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data5};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data5, schema107.properties.experimental_chunking.properties.avg_chunk_size_bytes, instancePath+"/experimental_chunking/avg_chunk_size_bytes");
+if(reason0 !== undefined){
+const err9 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema107.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data5};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data2.min_chunk_size_bytes !== undefined){
+let data6 = data2.min_chunk_size_bytes;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err10 = {instancePath:instancePath+"/experimental_chunking/min_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/min_chunk_size_bytes/type",keyword:"type",params:{type: schema107.properties.experimental_chunking.properties.min_chunk_size_bytes.type},message:"must be integer,string",schema:schema107.properties.experimental_chunking.properties.min_chunk_size_bytes.type,parentSchema:schema107.properties.experimental_chunking.properties.min_chunk_size_bytes,data:data6};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "size", data6, schema107.properties.experimental_chunking.properties.min_chunk_size_bytes, instancePath+"/experimental_chunking/min_chunk_size_bytes");
+if(reason1 !== undefined){
+const err11 = {instancePath:instancePath+"/experimental_chunking/min_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/min_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema107.properties.experimental_chunking.properties.min_chunk_size_bytes,data:data6};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data2.horizon_size_bytes !== undefined){
+let data7 = data2.horizon_size_bytes;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err12 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/type",keyword:"type",params:{type: schema107.properties.experimental_chunking.properties.horizon_size_bytes.type},message:"must be integer,string",schema:schema107.properties.experimental_chunking.properties.horizon_size_bytes.type,parentSchema:schema107.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "size", data7, schema107.properties.experimental_chunking.properties.horizon_size_bytes, instancePath+"/experimental_chunking/horizon_size_bytes");
+if(reason2 !== undefined){
+const err13 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema107.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 16777216 || isNaN(data7)){
+const err14 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema107.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(data7 < 0 || isNaN(data7)){
+const err15 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema107.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+if(data2.max_chunk_count !== undefined){
+let data8 = data2.max_chunk_count;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
+const err16 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/type",keyword:"type",params:{type: schema107.properties.experimental_chunking.properties.max_chunk_count.type},message:"must be integer,string",schema:schema107.properties.experimental_chunking.properties.max_chunk_count.type,parentSchema:schema107.properties.experimental_chunking.properties.max_chunk_count,data:data8};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "count", data8, schema107.properties.experimental_chunking.properties.max_chunk_count, instancePath+"/experimental_chunking/max_chunk_count");
+if(reason3 !== undefined){
+const err17 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema107.properties.experimental_chunking.properties.max_chunk_count,data:data8};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 0 || isNaN(data8)){
+const err18 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema107.properties.experimental_chunking.properties.max_chunk_count,data:data8};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema107.properties.experimental_chunking.type,parentSchema:schema107.properties.experimental_chunking,data:data2};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema107.type,parentSchema:schema107,data};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+validate238.errors = vErrors;
+return errors === 0;
+}
+validate238.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema108 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/ac.json","title":"ac","description":"The action cache of one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"ac_store":{"description":"The store of its results; not the store of its blobs.","type":"string","x-names":"stores"},"read_only":{"description":"Reject UpdateActionResult from clients. Results of executions are still stored.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["ac_store"]};
+
+function validate241(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/ac.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate241.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.ac_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema108.required,parentSchema:schema108,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "ac_store")) || (key0 === "read_only"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema108,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema108.properties.instance_name.type,parentSchema:schema108.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
 if(data.ac_store !== undefined){
 let data1 = data.ac_store;
 if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.ac_store.type,parentSchema:schema107.properties.ac_store,data:data1};
+const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema108.properties.ac_store.type,parentSchema:schema108.properties.ac_store,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13261,7 +13623,7 @@ errors++;
 if(data.read_only !== undefined){
 let data2 = data.read_only;
 if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema107.properties.read_only.type},message:"must be boolean,string",schema:schema107.properties.read_only.type,parentSchema:schema107.properties.read_only,data:data2};
+const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema108.properties.read_only.type},message:"must be boolean,string",schema:schema108.properties.read_only.type,parentSchema:schema108.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13270,9 +13632,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data2, schema107.properties.read_only, instancePath+"/read_only");
+const reason0 = checkScalar.call(this, "bool", data2, schema108.properties.read_only, instancePath+"/read_only");
 if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema107.properties.read_only,data:data2};
+const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema108.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -13284,7 +13646,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema107.type,parentSchema:schema107,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema108.type,parentSchema:schema108,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13293,18 +13655,18 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate239.errors = vErrors;
+validate241.errors = vErrors;
 return errors === 0;
 }
-validate239.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate241.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema108 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/capabilities.json","title":"capabilities","description":"The answer of GetCapabilities for one instance. Every instance named by another service has it without configuration.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"remote_execution":{"title":"RemoteExecution","description":"Announce remote execution. Left out: announced when the instance has `execution`.","type":"object","properties":{"scheduler":{"description":"The scheduler whose platform properties are announced.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"required":["scheduler"]},"remote_cache_compression":{"description":"Announce the compressors clients may use for transfers.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`"}},"additionalProperties":false,"x-lenient":"array"};
+const schema109 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/capabilities.json","title":"capabilities","description":"The answer of GetCapabilities for one instance. Every instance named by another service has it without configuration.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"remote_execution":{"title":"RemoteExecution","description":"Announce remote execution. Left out: announced when the instance has `execution`.","type":"object","properties":{"scheduler":{"description":"The scheduler whose platform properties are announced.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"required":["scheduler"]},"remote_cache_compression":{"description":"Announce the compressors clients may use for transfers.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`"}},"additionalProperties":false,"x-lenient":"array"};
 
-function validate242(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate244(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/capabilities.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate242.evaluated;
+const evaluated0 = validate244.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13314,7 +13676,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "remote_execution")) || (key0 === "remote_cache_compression"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema108,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema109,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13327,7 +13689,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data0 = data.instance_name;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema108.properties.instance_name.type,parentSchema:schema108.properties.instance_name,data:data0};
+const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.instance_name.type,parentSchema:schema109.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13341,7 +13703,7 @@ if(data.remote_execution !== undefined){
 let data1 = data.remote_execution;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.scheduler === undefined){
-const err2 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema108.properties.remote_execution.required,parentSchema:schema108.properties.remote_execution,data:data1};
+const err2 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema109.properties.remote_execution.required,parentSchema:schema109.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13352,7 +13714,7 @@ errors++;
 }
 for(const key1 in data1){
 if(!(key1 === "scheduler")){
-const err3 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema108.properties.remote_execution,data:data1};
+const err3 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema109.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13365,7 +13727,7 @@ errors++;
 if(data1.scheduler !== undefined){
 let data2 = data1.scheduler;
 if(typeof data2 !== "string"){
-const err4 = {instancePath:instancePath+"/remote_execution/scheduler",schemaPath:"#/properties/remote_execution/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema108.properties.remote_execution.properties.scheduler.type,parentSchema:schema108.properties.remote_execution.properties.scheduler,data:data2};
+const err4 = {instancePath:instancePath+"/remote_execution/scheduler",schemaPath:"#/properties/remote_execution/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.remote_execution.properties.scheduler.type,parentSchema:schema109.properties.remote_execution.properties.scheduler,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13377,7 +13739,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema108.properties.remote_execution.type,parentSchema:schema108.properties.remote_execution,data:data1};
+const err5 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema109.properties.remote_execution.type,parentSchema:schema109.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -13390,7 +13752,7 @@ errors++;
 if(data.remote_cache_compression !== undefined){
 let data3 = data.remote_cache_compression;
 if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
-const err6 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/type",keyword:"type",params:{type: schema108.properties.remote_cache_compression.type},message:"must be boolean,string",schema:schema108.properties.remote_cache_compression.type,parentSchema:schema108.properties.remote_cache_compression,data:data3};
+const err6 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/type",keyword:"type",params:{type: schema109.properties.remote_cache_compression.type},message:"must be boolean,string",schema:schema109.properties.remote_cache_compression.type,parentSchema:schema109.properties.remote_cache_compression,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13399,9 +13761,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data3, schema108.properties.remote_cache_compression, instancePath+"/remote_cache_compression");
+const reason0 = checkScalar.call(this, "bool", data3, schema109.properties.remote_cache_compression, instancePath+"/remote_cache_compression");
 if(reason0 !== undefined){
-const err7 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema108.properties.remote_cache_compression,data:data3};
+const err7 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema109.properties.remote_cache_compression,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -13413,7 +13775,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema108.type,parentSchema:schema108,data};
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema109.type,parentSchema:schema109,data};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -13422,157 +13784,18 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate242.errors = vErrors;
+validate244.errors = vErrors;
 return errors === 0;
 }
-validate242.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate244.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema109 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/execution.json","title":"execution","description":"Remote execution for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its actions and inputs.","type":"string","x-names":"stores"},"scheduler":{"description":"The scheduler that runs its actions.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store","scheduler"]};
+const schema110 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/execution.json","title":"execution","description":"Remote execution for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its actions and inputs.","type":"string","x-names":"stores"},"scheduler":{"description":"The scheduler that runs its actions.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store","scheduler"]};
 
-function validate245(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate247(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/execution.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate245.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.cas_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema109.required,parentSchema:schema109,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.scheduler === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema109.required,parentSchema:schema109,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "scheduler"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema109,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.instance_name.type,parentSchema:schema109.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.cas_store !== undefined){
-let data1 = data.cas_store;
-if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.cas_store.type,parentSchema:schema109.properties.cas_store,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.scheduler !== undefined){
-let data2 = data.scheduler;
-if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.scheduler.type,parentSchema:schema109.properties.scheduler,data:data2};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-}
-else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema109.type,parentSchema:schema109,data};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-validate245.errors = vErrors;
-return errors === 0;
-}
-validate245.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema110 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/bytestream.json","title":"bytestream","description":"Reads and writes of single blobs for one instance. An instance with `cas` has it without configuration.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"max_bytes_per_stream":{"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"},"persist_stream_on_disconnect_timeout_s":{"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"persist_stream_on_disconnect_timeout":{"description":"Older spelling of `persist_stream_on_disconnect_timeout_s`.","deprecated":true,"x-alias-of":"persist_stream_on_disconnect_timeout_s","$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
-const schema111 = {"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true};
-
-function validate249(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate249.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema111.type},message:"must be integer,string",schema:schema111.type,parentSchema:schema111,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data, schema111, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema111,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate249.errors = vErrors;
-return errors === 0;
-}
-validate249.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-
-function validate248(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/bytestream.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate248.evaluated;
+const evaluated0 = validate247.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13590,9 +13813,8 @@ vErrors.push(err0);
 }
 errors++;
 }
-for(const key0 in data){
-if(!(((((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "max_bytes_per_stream")) || (key0 === "persist_stream_on_disconnect_timeout_s")) || (key0 === "persist_stream_on_disconnect_timeout"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema110,data};
+if(data.scheduler === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema110.required,parentSchema:schema110,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13601,11 +13823,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.instance_name.type,parentSchema:schema110.properties.instance_name,data:data0};
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "scheduler"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema110,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13615,10 +13835,10 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.cas_store !== undefined){
-let data1 = data.cas_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.cas_store.type,parentSchema:schema110.properties.cas_store,data:data1};
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.instance_name.type,parentSchema:schema110.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13628,10 +13848,10 @@ vErrors.push(err3);
 errors++;
 }
 }
-if(data.max_bytes_per_stream !== undefined){
-let data2 = data.max_bytes_per_stream;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/type",keyword:"type",params:{type: schema110.properties.max_bytes_per_stream.type},message:"must be integer,string",schema:schema110.properties.max_bytes_per_stream.type,parentSchema:schema110.properties.max_bytes_per_stream,data:data2};
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err4 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.cas_store.type,parentSchema:schema110.properties.cas_store,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13640,9 +13860,11 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data2, schema110.properties.max_bytes_per_stream, instancePath+"/max_bytes_per_stream");
-if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema110.properties.max_bytes_per_stream,data:data2};
+}
+if(data.scheduler !== undefined){
+let data2 = data.scheduler;
+if(typeof data2 !== "string"){
+const err5 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.scheduler.type,parentSchema:schema110.properties.scheduler,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -13651,9 +13873,10 @@ vErrors.push(err5);
 }
 errors++;
 }
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 4000000 || isNaN(data2)){
-const err6 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema110.properties.max_bytes_per_stream,data:data2};
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema110.type,parentSchema:schema110,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13662,60 +13885,18 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-}
-if(data.persist_stream_on_disconnect_timeout_s !== undefined){
-let data3 = data.persist_stream_on_disconnect_timeout_s;
-if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/type",keyword:"type",params:{type: schema110.properties.persist_stream_on_disconnect_timeout_s.type},message:"must be integer,string",schema:schema110.properties.persist_stream_on_disconnect_timeout_s.type,parentSchema:schema110.properties.persist_stream_on_disconnect_timeout_s,data:data3};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "duration", data3, schema110.properties.persist_stream_on_disconnect_timeout_s, instancePath+"/persist_stream_on_disconnect_timeout_s");
-if(reason1 !== undefined){
-const err8 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema110.properties.persist_stream_on_disconnect_timeout_s,data:data3};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data.persist_stream_on_disconnect_timeout !== undefined){
-if(!(validate249.call(this, data.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/persist_stream_on_disconnect_timeout",parentData:data,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate249.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema110.type,parentSchema:schema110,data};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-validate248.errors = vErrors;
+validate247.errors = vErrors;
 return errors === 0;
 }
-validate248.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate247.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema112 = {"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"};
+const schema111 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/bytestream.json","title":"bytestream","description":"Reads and writes of single blobs for one instance. An instance with `cas` has it without configuration.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"max_bytes_per_stream":{"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"},"persist_stream_on_disconnect_timeout_s":{"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"persist_stream_on_disconnect_timeout":{"description":"Older spelling of `persist_stream_on_disconnect_timeout_s`.","deprecated":true,"x-alias-of":"persist_stream_on_disconnect_timeout_s","$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
+const schema112 = {"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true};
 
-function validate253(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate251(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate253.evaluated;
+const evaluated0 = validate251.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13732,9 +13913,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data, schema112, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema112, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema112,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema112,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13743,9 +13924,50 @@ vErrors.push(err1);
 }
 errors++;
 }
-if((typeof data == "number") && (isFinite(data))){
-if(data > 4000000 || isNaN(data)){
-const err2 = {instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema112,data};
+validate251.errors = vErrors;
+return errors === 0;
+}
+validate251.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate250(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/bytestream.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate250.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.cas_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema111.required,parentSchema:schema111,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "max_bytes_per_stream")) || (key0 === "persist_stream_on_disconnect_timeout_s")) || (key0 === "persist_stream_on_disconnect_timeout"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema111,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.instance_name.type,parentSchema:schema111.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13755,11 +13977,102 @@ vErrors.push(err2);
 errors++;
 }
 }
-validate253.errors = vErrors;
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.cas_store.type,parentSchema:schema111.properties.cas_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.max_bytes_per_stream !== undefined){
+let data2 = data.max_bytes_per_stream;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err4 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/type",keyword:"type",params:{type: schema111.properties.max_bytes_per_stream.type},message:"must be integer,string",schema:schema111.properties.max_bytes_per_stream.type,parentSchema:schema111.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data2, schema111.properties.max_bytes_per_stream, instancePath+"/max_bytes_per_stream");
+if(reason0 !== undefined){
+const err5 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema111.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 4000000 || isNaN(data2)){
+const err6 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema111.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+if(data.persist_stream_on_disconnect_timeout_s !== undefined){
+let data3 = data.persist_stream_on_disconnect_timeout_s;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err7 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/type",keyword:"type",params:{type: schema111.properties.persist_stream_on_disconnect_timeout_s.type},message:"must be integer,string",schema:schema111.properties.persist_stream_on_disconnect_timeout_s.type,parentSchema:schema111.properties.persist_stream_on_disconnect_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "duration", data3, schema111.properties.persist_stream_on_disconnect_timeout_s, instancePath+"/persist_stream_on_disconnect_timeout_s");
+if(reason1 !== undefined){
+const err8 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema111.properties.persist_stream_on_disconnect_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.persist_stream_on_disconnect_timeout !== undefined){
+if(!(validate251.call(this, data.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/persist_stream_on_disconnect_timeout",parentData:data,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate251.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema111.type,parentSchema:schema111,data};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+validate250.errors = vErrors;
 return errors === 0;
 }
-validate253.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate250.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
+const schema113 = {"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"};
 
 function validate255(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -13772,7 +14085,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema111.type},message:"must be integer,string",schema:schema111.type,parentSchema:schema111,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema113.type},message:"must be integer,string",schema:schema113.type,parentSchema:schema113,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13781,9 +14094,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema111, instancePath);
+const reason0 = checkScalar.call(this, "size", data, schema113, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema111,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema113,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13791,6 +14104,18 @@ else {
 vErrors.push(err1);
 }
 errors++;
+}
+if((typeof data == "number") && (isFinite(data))){
+if(data > 4000000 || isNaN(data)){
+const err2 = {instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema113,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
 }
 validate255.errors = vErrors;
 return errors === 0;
@@ -13809,7 +14134,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema111.type},message:"must be integer,string",schema:schema111.type,parentSchema:schema111,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema112.type},message:"must be integer,string",schema:schema112.type,parentSchema:schema112,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13818,9 +14143,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema111, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema112, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema111,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema112,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13834,10 +14159,8 @@ return errors === 0;
 }
 validate257.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema115 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/fetch.json","title":"fetch","description":"Remote Asset Fetch for one instance: content by URI, for Bazel's `--experimental_remote_downloader`, BuildStream and Please.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"fetch_store":{"description":"Where it is noted which digest an asset has, under keys that no client can name. The content itself is in the CAS of the instance. It may be the store of its blobs or of its results, and the `push_store` of the instance. Over a `grpc` store it needs type `ac` with `record_secret`.","type":"string","x-names":"stores"},"download":{"title":"Download","description":"Download assets that nobody has pushed. Without it, Fetch only knows what was pushed. The instance needs a `cas` on the same server.","type":"object","properties":{"allow":{"description":"Hosts to download from: `example.com`, `*.example.com` for every name below it, or `*` for all.","type":"array","minItems":1,"items":{"type":"string"}},"deny":{"description":"Hosts never to download from, in the same form. Takes precedence over `allow`.","type":"array","items":{"type":"string"},"default":[]},"allow_addresses":{"description":"Addresses and networks to connect to besides public ones: `10.1.2.3`, `10.0.0.0/8`. Without it, hosts whose addresses are private, link-local or of this machine are refused, after each redirect again, because a client could otherwise use the server to reach services that trust it.","type":"array","items":{"type":"string"},"default":[]},"ports":{"description":"Ports to connect to.","type":"array","minItems":1,"items":{"type":["integer","string"],"x-value":"count","minimum":1,"maximum":65535},"default":[80,443]},"max_size":{"description":"The largest download.","type":["integer","string"],"x-value":"size","minimum":1,"default":4294967296},"timeout_s":{"description":"The longest download. A client may ask for less.","type":["integer","string"],"x-value":"duration","minimum":1,"default":600},"idle_timeout_s":{"description":"How long an origin may be silent.","type":["integer","string"],"x-value":"duration","minimum":1,"default":30},"max_redirects":{"description":"Most redirects of one download.","type":["integer","string"],"x-value":"count","minimum":0,"default":10},"max_concurrent":{"description":"Downloads of the instance at a time; more wait. A client (an identity, or an address) has as many of them as are free beside: alone at most half, so that slow origins of one do not stop the downloads of others. A download that no client waits for any more goes on until another waits for a turn.","type":["integer","string"],"x-value":"count","minimum":1,"default":16},"without_checksum":{"description":"What to do for a client that names no checksum (`checksum.sri`). `revalidate`: ask the origin each time, and download what has changed. `reuse`: answer with what was downloaded before, as long as the client accepts its age: faster, and wrong once the origin changes the content. `refuse`: download nothing without a checksum.","enum":["revalidate","reuse","refuse"],"default":"revalidate"},"proxy":{"description":"URL of an HTTP proxy for all downloads: `http://proxy:3128`. The proxy then resolves the names of hosts, so it has to keep clients away from private addresses. Left out: the proxy of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, if there is one; names that this machine can look up are then checked here too.","type":"string"}},"required":["allow"],"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["fetch_store"]};
 
 function validate259(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/fetch.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate259.evaluated;
@@ -13847,9 +14170,48 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema112.type},message:"must be integer,string",schema:schema112.type,parentSchema:schema112,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema112, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema112,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate259.errors = vErrors;
+return errors === 0;
+}
+validate259.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema116 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/fetch.json","title":"fetch","description":"Remote Asset Fetch for one instance: content by URI, for Bazel's `--experimental_remote_downloader`, BuildStream and Please.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"fetch_store":{"description":"Where it is noted which digest an asset has, under keys that no client can name. The content itself is in the CAS of the instance. It may be the store of its blobs or of its results, and the `push_store` of the instance. Over a `grpc` store it needs type `ac` with `record_secret`.","type":"string","x-names":"stores"},"download":{"title":"Download","description":"Download assets that nobody has pushed. Without it, Fetch only knows what was pushed. The instance needs a `cas` on the same server.","type":"object","properties":{"allow":{"description":"Hosts to download from: `example.com`, `*.example.com` for every name below it, or `*` for all.","type":"array","minItems":1,"items":{"type":"string"}},"deny":{"description":"Hosts never to download from, in the same form. Takes precedence over `allow`.","type":"array","items":{"type":"string"},"default":[]},"allow_addresses":{"description":"Addresses and networks to connect to besides public ones: `10.1.2.3`, `10.0.0.0/8`. Without it, hosts whose addresses are private, link-local or of this machine are refused, after each redirect again, because a client could otherwise use the server to reach services that trust it.","type":"array","items":{"type":"string"},"default":[]},"ports":{"description":"Ports to connect to.","type":"array","minItems":1,"items":{"type":["integer","string"],"x-value":"count","minimum":1,"maximum":65535},"default":[80,443]},"max_size":{"description":"The largest download.","type":["integer","string"],"x-value":"size","minimum":1,"default":4294967296},"timeout_s":{"description":"The longest download. A client may ask for less.","type":["integer","string"],"x-value":"duration","minimum":1,"default":600},"idle_timeout_s":{"description":"How long an origin may be silent.","type":["integer","string"],"x-value":"duration","minimum":1,"default":30},"max_redirects":{"description":"Most redirects of one download.","type":["integer","string"],"x-value":"count","minimum":0,"default":10},"max_concurrent":{"description":"Downloads of the instance at a time; more wait. A client (an identity, or an address) has as many of them as are free beside: alone at most half, so that slow origins of one do not stop the downloads of others. A download that no client waits for any more goes on until another waits for a turn.","type":["integer","string"],"x-value":"count","minimum":1,"default":16},"without_checksum":{"description":"What to do for a client that names no checksum (`checksum.sri`). `revalidate`: ask the origin each time, and download what has changed. `reuse`: answer with what was downloaded before, as long as the client accepts its age: faster, and wrong once the origin changes the content. `refuse`: download nothing without a checksum.","enum":["revalidate","reuse","refuse"],"default":"revalidate"},"proxy":{"description":"URL of an HTTP proxy for all downloads: `http://proxy:3128`. The proxy then resolves the names of hosts, so it has to keep clients away from private addresses. Left out: the proxy of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, if there is one; names that this machine can look up are then checked here too.","type":"string"}},"required":["allow"],"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["fetch_store"]};
+
+function validate261(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/fetch.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate261.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.fetch_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "fetch_store"},message:"must have required property '"+"fetch_store"+"'",schema:schema115.required,parentSchema:schema115,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "fetch_store"},message:"must have required property '"+"fetch_store"+"'",schema:schema116.required,parentSchema:schema116,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13860,496 +14222,6 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "fetch_store")) || (key0 === "download"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema115,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.instance_name.type,parentSchema:schema115.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.fetch_store !== undefined){
-let data1 = data.fetch_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/fetch_store",schemaPath:"#/properties/fetch_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.fetch_store.type,parentSchema:schema115.properties.fetch_store,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.download !== undefined){
-let data2 = data.download;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.allow === undefined){
-const err4 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/required",keyword:"required",params:{missingProperty: "allow"},message:"must have required property '"+"allow"+"'",schema:schema115.properties.download.required,parentSchema:schema115.properties.download,data:data2};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-for(const key1 in data2){
-if(!(func1.call(schema115.properties.download.properties, key1))){
-const err5 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema115.properties.download,data:data2};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data2.allow !== undefined){
-let data3 = data2.allow;
-if(Array.isArray(data3)){
-if(data3.length < 1){
-const err6 = {instancePath:instancePath+"/download/allow",schemaPath:"#/properties/download/properties/allow/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema115.properties.download.properties.allow,data:data3};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-const len0 = data3.length;
-for(let i0=0; i0<len0; i0++){
-let data4 = data3[i0];
-if(typeof data4 !== "string"){
-const err7 = {instancePath:instancePath+"/download/allow/" + i0,schemaPath:"#/properties/download/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.download.properties.allow.items.type,parentSchema:schema115.properties.download.properties.allow.items,data:data4};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-}
-else {
-const err8 = {instancePath:instancePath+"/download/allow",schemaPath:"#/properties/download/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema115.properties.download.properties.allow.type,parentSchema:schema115.properties.download.properties.allow,data:data3};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data2.deny !== undefined){
-let data5 = data2.deny;
-if(Array.isArray(data5)){
-const len1 = data5.length;
-for(let i1=0; i1<len1; i1++){
-let data6 = data5[i1];
-if(typeof data6 !== "string"){
-const err9 = {instancePath:instancePath+"/download/deny/" + i1,schemaPath:"#/properties/download/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.download.properties.deny.items.type,parentSchema:schema115.properties.download.properties.deny.items,data:data6};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/download/deny",schemaPath:"#/properties/download/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema115.properties.download.properties.deny.type,parentSchema:schema115.properties.download.properties.deny,data:data5};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-if(data2.allow_addresses !== undefined){
-let data7 = data2.allow_addresses;
-if(Array.isArray(data7)){
-const len2 = data7.length;
-for(let i2=0; i2<len2; i2++){
-let data8 = data7[i2];
-if(typeof data8 !== "string"){
-const err11 = {instancePath:instancePath+"/download/allow_addresses/" + i2,schemaPath:"#/properties/download/properties/allow_addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.download.properties.allow_addresses.items.type,parentSchema:schema115.properties.download.properties.allow_addresses.items,data:data8};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-}
-else {
-const err12 = {instancePath:instancePath+"/download/allow_addresses",schemaPath:"#/properties/download/properties/allow_addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema115.properties.download.properties.allow_addresses.type,parentSchema:schema115.properties.download.properties.allow_addresses,data:data7};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-if(data2.ports !== undefined){
-let data9 = data2.ports;
-if(Array.isArray(data9)){
-if(data9.length < 1){
-const err13 = {instancePath:instancePath+"/download/ports",schemaPath:"#/properties/download/properties/ports/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema115.properties.download.properties.ports,data:data9};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-const len3 = data9.length;
-for(let i3=0; i3<len3; i3++){
-let data10 = data9[i3];
-if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
-const err14 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/type",keyword:"type",params:{type: schema115.properties.download.properties.ports.items.type},message:"must be integer,string",schema:schema115.properties.download.properties.ports.items.type,parentSchema:schema115.properties.download.properties.ports.items,data:data10};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "count", data10, schema115.properties.download.properties.ports.items, instancePath+"/download/ports/" + i3);
-if(reason0 !== undefined){
-const err15 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema115.properties.download.properties.ports.items,data:data10};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 > 65535 || isNaN(data10)){
-const err16 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 65535},message:"must be <= 65535",schema:65535,parentSchema:schema115.properties.download.properties.ports.items,data:data10};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-if(data10 < 1 || isNaN(data10)){
-const err17 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema115.properties.download.properties.ports.items,data:data10};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err18 = {instancePath:instancePath+"/download/ports",schemaPath:"#/properties/download/properties/ports/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema115.properties.download.properties.ports.type,parentSchema:schema115.properties.download.properties.ports,data:data9};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-if(data2.max_size !== undefined){
-let data11 = data2.max_size;
-if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
-const err19 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/type",keyword:"type",params:{type: schema115.properties.download.properties.max_size.type},message:"must be integer,string",schema:schema115.properties.download.properties.max_size.type,parentSchema:schema115.properties.download.properties.max_size,data:data11};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "size", data11, schema115.properties.download.properties.max_size, instancePath+"/download/max_size");
-if(reason1 !== undefined){
-const err20 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema115.properties.download.properties.max_size,data:data11};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 < 1 || isNaN(data11)){
-const err21 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema115.properties.download.properties.max_size,data:data11};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-}
-}
-if(data2.timeout_s !== undefined){
-let data12 = data2.timeout_s;
-if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
-const err22 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/type",keyword:"type",params:{type: schema115.properties.download.properties.timeout_s.type},message:"must be integer,string",schema:schema115.properties.download.properties.timeout_s.type,parentSchema:schema115.properties.download.properties.timeout_s,data:data12};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-const reason2 = checkScalar.call(this, "duration", data12, schema115.properties.download.properties.timeout_s, instancePath+"/download/timeout_s");
-if(reason2 !== undefined){
-const err23 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema115.properties.download.properties.timeout_s,data:data12};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 < 1 || isNaN(data12)){
-const err24 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema115.properties.download.properties.timeout_s,data:data12};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-}
-}
-if(data2.idle_timeout_s !== undefined){
-let data13 = data2.idle_timeout_s;
-if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err25 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/type",keyword:"type",params:{type: schema115.properties.download.properties.idle_timeout_s.type},message:"must be integer,string",schema:schema115.properties.download.properties.idle_timeout_s.type,parentSchema:schema115.properties.download.properties.idle_timeout_s,data:data13};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-const reason3 = checkScalar.call(this, "duration", data13, schema115.properties.download.properties.idle_timeout_s, instancePath+"/download/idle_timeout_s");
-if(reason3 !== undefined){
-const err26 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema115.properties.download.properties.idle_timeout_s,data:data13};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 < 1 || isNaN(data13)){
-const err27 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema115.properties.download.properties.idle_timeout_s,data:data13};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-}
-}
-if(data2.max_redirects !== undefined){
-let data14 = data2.max_redirects;
-if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-const err28 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/type",keyword:"type",params:{type: schema115.properties.download.properties.max_redirects.type},message:"must be integer,string",schema:schema115.properties.download.properties.max_redirects.type,parentSchema:schema115.properties.download.properties.max_redirects,data:data14};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-const reason4 = checkScalar.call(this, "count", data14, schema115.properties.download.properties.max_redirects, instancePath+"/download/max_redirects");
-if(reason4 !== undefined){
-const err29 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema115.properties.download.properties.max_redirects,data:data14};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-if((typeof data14 == "number") && (isFinite(data14))){
-if(data14 < 0 || isNaN(data14)){
-const err30 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema115.properties.download.properties.max_redirects,data:data14};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-}
-}
-}
-if(data2.max_concurrent !== undefined){
-let data15 = data2.max_concurrent;
-if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
-const err31 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/type",keyword:"type",params:{type: schema115.properties.download.properties.max_concurrent.type},message:"must be integer,string",schema:schema115.properties.download.properties.max_concurrent.type,parentSchema:schema115.properties.download.properties.max_concurrent,data:data15};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-const reason5 = checkScalar.call(this, "count", data15, schema115.properties.download.properties.max_concurrent, instancePath+"/download/max_concurrent");
-if(reason5 !== undefined){
-const err32 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema115.properties.download.properties.max_concurrent,data:data15};
-if(vErrors === null){
-vErrors = [err32];
-}
-else {
-vErrors.push(err32);
-}
-errors++;
-}
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 < 1 || isNaN(data15)){
-const err33 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema115.properties.download.properties.max_concurrent,data:data15};
-if(vErrors === null){
-vErrors = [err33];
-}
-else {
-vErrors.push(err33);
-}
-errors++;
-}
-}
-}
-if(data2.without_checksum !== undefined){
-let data16 = data2.without_checksum;
-if(!(((data16 === "revalidate") || (data16 === "reuse")) || (data16 === "refuse"))){
-const err34 = {instancePath:instancePath+"/download/without_checksum",schemaPath:"#/properties/download/properties/without_checksum/enum",keyword:"enum",params:{allowedValues: schema115.properties.download.properties.without_checksum.enum},message:"must be equal to one of the allowed values",schema:schema115.properties.download.properties.without_checksum.enum,parentSchema:schema115.properties.download.properties.without_checksum,data:data16};
-if(vErrors === null){
-vErrors = [err34];
-}
-else {
-vErrors.push(err34);
-}
-errors++;
-}
-}
-if(data2.proxy !== undefined){
-let data17 = data2.proxy;
-if(typeof data17 !== "string"){
-const err35 = {instancePath:instancePath+"/download/proxy",schemaPath:"#/properties/download/properties/proxy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.download.properties.proxy.type,parentSchema:schema115.properties.download.properties.proxy,data:data17};
-if(vErrors === null){
-vErrors = [err35];
-}
-else {
-vErrors.push(err35);
-}
-errors++;
-}
-}
-}
-else {
-const err36 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.properties.download.type,parentSchema:schema115.properties.download,data:data2};
-if(vErrors === null){
-vErrors = [err36];
-}
-else {
-vErrors.push(err36);
-}
-errors++;
-}
-}
-}
-else {
-const err37 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.type,parentSchema:schema115,data};
-if(vErrors === null){
-vErrors = [err37];
-}
-else {
-vErrors.push(err37);
-}
-errors++;
-}
-validate259.errors = vErrors;
-return errors === 0;
-}
-validate259.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema116 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/push.json","title":"push","description":"Remote Asset Push for one instance: clients state which content belongs to a URI, and `fetch` of the instance finds it. With `security`, a caller needs the permission `push`.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"push_store":{"description":"Where it is noted which digest an asset has; as a rule the `fetch_store` of the instance, with the same conditions.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse pushes.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["push_store"]};
-
-function validate262(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/push.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate262.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.push_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "push_store"},message:"must have required property '"+"push_store"+"'",schema:schema116.required,parentSchema:schema116,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((key0 === "instance_name") || (key0 === "push_store")) || (key0 === "read_only"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema116,data};
 if(vErrors === null){
 vErrors = [err1];
@@ -14373,10 +14245,500 @@ vErrors.push(err2);
 errors++;
 }
 }
+if(data.fetch_store !== undefined){
+let data1 = data.fetch_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/fetch_store",schemaPath:"#/properties/fetch_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.fetch_store.type,parentSchema:schema116.properties.fetch_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.download !== undefined){
+let data2 = data.download;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.allow === undefined){
+const err4 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/required",keyword:"required",params:{missingProperty: "allow"},message:"must have required property '"+"allow"+"'",schema:schema116.properties.download.required,parentSchema:schema116.properties.download,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+for(const key1 in data2){
+if(!(func1.call(schema116.properties.download.properties, key1))){
+const err5 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema116.properties.download,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data2.allow !== undefined){
+let data3 = data2.allow;
+if(Array.isArray(data3)){
+if(data3.length < 1){
+const err6 = {instancePath:instancePath+"/download/allow",schemaPath:"#/properties/download/properties/allow/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema116.properties.download.properties.allow,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
+if(typeof data4 !== "string"){
+const err7 = {instancePath:instancePath+"/download/allow/" + i0,schemaPath:"#/properties/download/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.download.properties.allow.items.type,parentSchema:schema116.properties.download.properties.allow.items,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/download/allow",schemaPath:"#/properties/download/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema116.properties.download.properties.allow.type,parentSchema:schema116.properties.download.properties.allow,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data2.deny !== undefined){
+let data5 = data2.deny;
+if(Array.isArray(data5)){
+const len1 = data5.length;
+for(let i1=0; i1<len1; i1++){
+let data6 = data5[i1];
+if(typeof data6 !== "string"){
+const err9 = {instancePath:instancePath+"/download/deny/" + i1,schemaPath:"#/properties/download/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.download.properties.deny.items.type,parentSchema:schema116.properties.download.properties.deny.items,data:data6};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/download/deny",schemaPath:"#/properties/download/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema116.properties.download.properties.deny.type,parentSchema:schema116.properties.download.properties.deny,data:data5};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data2.allow_addresses !== undefined){
+let data7 = data2.allow_addresses;
+if(Array.isArray(data7)){
+const len2 = data7.length;
+for(let i2=0; i2<len2; i2++){
+let data8 = data7[i2];
+if(typeof data8 !== "string"){
+const err11 = {instancePath:instancePath+"/download/allow_addresses/" + i2,schemaPath:"#/properties/download/properties/allow_addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.download.properties.allow_addresses.items.type,parentSchema:schema116.properties.download.properties.allow_addresses.items,data:data8};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/download/allow_addresses",schemaPath:"#/properties/download/properties/allow_addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema116.properties.download.properties.allow_addresses.type,parentSchema:schema116.properties.download.properties.allow_addresses,data:data7};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data2.ports !== undefined){
+let data9 = data2.ports;
+if(Array.isArray(data9)){
+if(data9.length < 1){
+const err13 = {instancePath:instancePath+"/download/ports",schemaPath:"#/properties/download/properties/ports/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema116.properties.download.properties.ports,data:data9};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+const len3 = data9.length;
+for(let i3=0; i3<len3; i3++){
+let data10 = data9[i3];
+if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
+const err14 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/type",keyword:"type",params:{type: schema116.properties.download.properties.ports.items.type},message:"must be integer,string",schema:schema116.properties.download.properties.ports.items.type,parentSchema:schema116.properties.download.properties.ports.items,data:data10};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data10, schema116.properties.download.properties.ports.items, instancePath+"/download/ports/" + i3);
+if(reason0 !== undefined){
+const err15 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema116.properties.download.properties.ports.items,data:data10};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 65535 || isNaN(data10)){
+const err16 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 65535},message:"must be <= 65535",schema:65535,parentSchema:schema116.properties.download.properties.ports.items,data:data10};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(data10 < 1 || isNaN(data10)){
+const err17 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema116.properties.download.properties.ports.items,data:data10};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/download/ports",schemaPath:"#/properties/download/properties/ports/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema116.properties.download.properties.ports.type,parentSchema:schema116.properties.download.properties.ports,data:data9};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data2.max_size !== undefined){
+let data11 = data2.max_size;
+if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
+const err19 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/type",keyword:"type",params:{type: schema116.properties.download.properties.max_size.type},message:"must be integer,string",schema:schema116.properties.download.properties.max_size.type,parentSchema:schema116.properties.download.properties.max_size,data:data11};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "size", data11, schema116.properties.download.properties.max_size, instancePath+"/download/max_size");
+if(reason1 !== undefined){
+const err20 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema116.properties.download.properties.max_size,data:data11};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 < 1 || isNaN(data11)){
+const err21 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema116.properties.download.properties.max_size,data:data11};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+if(data2.timeout_s !== undefined){
+let data12 = data2.timeout_s;
+if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
+const err22 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/type",keyword:"type",params:{type: schema116.properties.download.properties.timeout_s.type},message:"must be integer,string",schema:schema116.properties.download.properties.timeout_s.type,parentSchema:schema116.properties.download.properties.timeout_s,data:data12};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "duration", data12, schema116.properties.download.properties.timeout_s, instancePath+"/download/timeout_s");
+if(reason2 !== undefined){
+const err23 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema116.properties.download.properties.timeout_s,data:data12};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 < 1 || isNaN(data12)){
+const err24 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema116.properties.download.properties.timeout_s,data:data12};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+if(data2.idle_timeout_s !== undefined){
+let data13 = data2.idle_timeout_s;
+if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
+const err25 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/type",keyword:"type",params:{type: schema116.properties.download.properties.idle_timeout_s.type},message:"must be integer,string",schema:schema116.properties.download.properties.idle_timeout_s.type,parentSchema:schema116.properties.download.properties.idle_timeout_s,data:data13};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "duration", data13, schema116.properties.download.properties.idle_timeout_s, instancePath+"/download/idle_timeout_s");
+if(reason3 !== undefined){
+const err26 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema116.properties.download.properties.idle_timeout_s,data:data13};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 < 1 || isNaN(data13)){
+const err27 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema116.properties.download.properties.idle_timeout_s,data:data13};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+if(data2.max_redirects !== undefined){
+let data14 = data2.max_redirects;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
+const err28 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/type",keyword:"type",params:{type: schema116.properties.download.properties.max_redirects.type},message:"must be integer,string",schema:schema116.properties.download.properties.max_redirects.type,parentSchema:schema116.properties.download.properties.max_redirects,data:data14};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "count", data14, schema116.properties.download.properties.max_redirects, instancePath+"/download/max_redirects");
+if(reason4 !== undefined){
+const err29 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema116.properties.download.properties.max_redirects,data:data14};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 < 0 || isNaN(data14)){
+const err30 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema116.properties.download.properties.max_redirects,data:data14};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+if(data2.max_concurrent !== undefined){
+let data15 = data2.max_concurrent;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
+const err31 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/type",keyword:"type",params:{type: schema116.properties.download.properties.max_concurrent.type},message:"must be integer,string",schema:schema116.properties.download.properties.max_concurrent.type,parentSchema:schema116.properties.download.properties.max_concurrent,data:data15};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "count", data15, schema116.properties.download.properties.max_concurrent, instancePath+"/download/max_concurrent");
+if(reason5 !== undefined){
+const err32 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema116.properties.download.properties.max_concurrent,data:data15};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+if((typeof data15 == "number") && (isFinite(data15))){
+if(data15 < 1 || isNaN(data15)){
+const err33 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema116.properties.download.properties.max_concurrent,data:data15};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+}
+if(data2.without_checksum !== undefined){
+let data16 = data2.without_checksum;
+if(!(((data16 === "revalidate") || (data16 === "reuse")) || (data16 === "refuse"))){
+const err34 = {instancePath:instancePath+"/download/without_checksum",schemaPath:"#/properties/download/properties/without_checksum/enum",keyword:"enum",params:{allowedValues: schema116.properties.download.properties.without_checksum.enum},message:"must be equal to one of the allowed values",schema:schema116.properties.download.properties.without_checksum.enum,parentSchema:schema116.properties.download.properties.without_checksum,data:data16};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data2.proxy !== undefined){
+let data17 = data2.proxy;
+if(typeof data17 !== "string"){
+const err35 = {instancePath:instancePath+"/download/proxy",schemaPath:"#/properties/download/properties/proxy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.download.properties.proxy.type,parentSchema:schema116.properties.download.properties.proxy,data:data17};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+}
+else {
+const err36 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.properties.download.type,parentSchema:schema116.properties.download,data:data2};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+}
+else {
+const err37 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+validate261.errors = vErrors;
+return errors === 0;
+}
+validate261.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema117 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/push.json","title":"push","description":"Remote Asset Push for one instance: clients state which content belongs to a URI, and `fetch` of the instance finds it. With `security`, a caller needs the permission `push`.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"push_store":{"description":"Where it is noted which digest an asset has; as a rule the `fetch_store` of the instance, with the same conditions.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse pushes.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["push_store"]};
+
+function validate264(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/push.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate264.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.push_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "push_store"},message:"must have required property '"+"push_store"+"'",schema:schema117.required,parentSchema:schema117,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "push_store")) || (key0 === "read_only"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema117,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.instance_name.type,parentSchema:schema117.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
 if(data.push_store !== undefined){
 let data1 = data.push_store;
 if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/push_store",schemaPath:"#/properties/push_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.push_store.type,parentSchema:schema116.properties.push_store,data:data1};
+const err3 = {instancePath:instancePath+"/push_store",schemaPath:"#/properties/push_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.push_store.type,parentSchema:schema117.properties.push_store,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14389,7 +14751,7 @@ errors++;
 if(data.read_only !== undefined){
 let data2 = data.read_only;
 if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema116.properties.read_only.type},message:"must be boolean,string",schema:schema116.properties.read_only.type,parentSchema:schema116.properties.read_only,data:data2};
+const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema117.properties.read_only.type},message:"must be boolean,string",schema:schema117.properties.read_only.type,parentSchema:schema117.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -14398,9 +14760,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data2, schema116.properties.read_only, instancePath+"/read_only");
+const reason0 = checkScalar.call(this, "bool", data2, schema117.properties.read_only, instancePath+"/read_only");
 if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema116.properties.read_only,data:data2};
+const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema117.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -14412,7 +14774,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.type,parentSchema:schema117,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -14421,19 +14783,19 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate262.errors = vErrors;
+validate264.errors = vErrors;
 return errors === 0;
 }
-validate262.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate264.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema117 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/http_cache.json","title":"http_cache","description":"A cache of a build tool over HTTP, on the port of the server. Its entries are in the action cache of an instance, under keys that no client can name, and its files are blobs in the CAS of that instance, so they are evicted, isolated, replicated and counted like those. Entries of different paths never meet.","type":"object","properties":{"path":{"description":"Where it begins: the key of the object form; starts with a slash. The address for the tool is the address of the server with this path. Another path is another, empty cache.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"kind":{"description":"The tool. `bazel`: Bazel's HTTP cache with the additions of bazel-remote, and moon; results and blobs are those of gRPC, so `path` is not part of their names. `ccache`: all its layouts, versions 4.4 and later. `gradle`: HttpBuildCache. `turborepo`: the path is TURBO_API. `nx`: the path is NX_SELF_HOSTED_REMOTE_CACHE_SERVER. `webdav`: sccache. `go`: HTTP helpers of GOCACHEPROG. `maven`: the build cache extension. `opaque`: any tool that puts and gets files under names: Please, Metro, Rush.","type":"string","enum":["bazel","ccache","gradle","turborepo","nx","webdav","go","maven","opaque"]},"instance_name":{"description":"The instance that has its entries. The server must have `cas` for it.","type":"string","default":"","x-instance":true},"overlay_instance_name":{"description":"A shorthand of `security.scopes` for this cache: callers that may write to this instance and not to `instance_name` are in a scope of its name. They read their own entries first, then those of `instance_name`, and callers that may write to `instance_name` never read theirs (CVE-2025-36852). Needs `security`.","type":"string","x-instance":true},"max_size":{"description":"The largest file. A larger one is refused with 413, before its content is read if its length is known; Nx gets 409, because it ends with an error after 413. Left out: as large as the store and `max_blob_size` of the instance allow.","type":["integer","string"],"x-value":"size","minimum":1},"overwrite":{"description":"Which upload of a key stays: the last, or the first. With `first` a later upload is accepted and dropped; Nx gets 409, as its specification says.","type":"string","enum":["last","first"],"default":"last"},"read_only":{"description":"Refuse all uploads.","type":["boolean","string"],"x-value":"bool","default":false},"on_fault":{"description":"What a download gets if a store fails: the `error`, or a `miss`. Nx ends with an error after any other answer than a hit or a miss, and sccache does not start.","type":"string","enum":["error","miss"],"default":"miss"}},"additionalProperties":false,"required":["kind"]};
+const schema118 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/http_cache.json","title":"http_cache","description":"A cache of a build tool over HTTP, on the port of the server. Its entries are in the action cache of an instance, under keys that no client can name, and its files are blobs in the CAS of that instance, so they are evicted, isolated, replicated and counted like those. Entries of different paths never meet.","type":"object","properties":{"path":{"description":"Where it begins: the key of the object form; starts with a slash. The address for the tool is the address of the server with this path. Another path is another, empty cache.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"kind":{"description":"The tool. `bazel`: Bazel's HTTP cache with the additions of bazel-remote, and moon; results and blobs are those of gRPC, so `path` is not part of their names. `ccache`: all its layouts, versions 4.4 and later. `gradle`: HttpBuildCache. `turborepo`: the path is TURBO_API. `nx`: the path is NX_SELF_HOSTED_REMOTE_CACHE_SERVER. `webdav`: sccache. `go`: HTTP helpers of GOCACHEPROG. `maven`: the build cache extension. `opaque`: any tool that puts and gets files under names: Please, Metro, Rush.","type":"string","enum":["bazel","ccache","gradle","turborepo","nx","webdav","go","maven","opaque"]},"instance_name":{"description":"The instance that has its entries. The server must have `cas` for it.","type":"string","default":"","x-instance":true},"overlay_instance_name":{"description":"A shorthand of `security.scopes` for this cache: callers that may write to this instance and not to `instance_name` are in a scope of its name. They read their own entries first, then those of `instance_name`, and callers that may write to `instance_name` never read theirs (CVE-2025-36852). Needs `security`.","type":"string","x-instance":true},"max_size":{"description":"The largest file. A larger one is refused with 413, before its content is read if its length is known; Nx gets 409, because it ends with an error after 413. Left out: as large as the store and `max_blob_size` of the instance allow.","type":["integer","string"],"x-value":"size","minimum":1},"overwrite":{"description":"Which upload of a key stays: the last, or the first. With `first` a later upload is accepted and dropped; Nx gets 409, as its specification says.","type":"string","enum":["last","first"],"default":"last"},"read_only":{"description":"Refuse all uploads.","type":["boolean","string"],"x-value":"bool","default":false},"on_fault":{"description":"What a download gets if a store fails: the `error`, or a `miss`. Nx ends with an error after any other answer than a hit or a miss, and sccache does not start.","type":"string","enum":["error","miss"],"default":"miss"}},"additionalProperties":false,"required":["kind"]};
 const pattern5 = new RegExp("^/[A-Za-z0-9._~/-]*$", "u");
 
-function validate265(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate267(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/http_cache.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate265.evaluated;
+const evaluated0 = validate267.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14442,7 +14804,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.kind === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'",schema:schema117.required,parentSchema:schema117,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'",schema:schema118.required,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -14453,7 +14815,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((((((key0 === "path") || (key0 === "kind")) || (key0 === "instance_name")) || (key0 === "overlay_instance_name")) || (key0 === "max_size")) || (key0 === "overwrite")) || (key0 === "read_only")) || (key0 === "on_fault"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema117,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14467,7 +14829,7 @@ if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
 if(!pattern5.test(data0)){
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^/[A-Za-z0-9._~/-]*$"},message:"must match pattern \""+"^/[A-Za-z0-9._~/-]*$"+"\"",schema:"^/[A-Za-z0-9._~/-]*$",parentSchema:schema117.properties.path,data:data0};
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^/[A-Za-z0-9._~/-]*$"},message:"must match pattern \""+"^/[A-Za-z0-9._~/-]*$"+"\"",schema:"^/[A-Za-z0-9._~/-]*$",parentSchema:schema118.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -14478,7 +14840,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.path.type,parentSchema:schema117.properties.path,data:data0};
+const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.path.type,parentSchema:schema118.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14491,7 +14853,7 @@ errors++;
 if(data.kind !== undefined){
 let data1 = data.kind;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.kind.type,parentSchema:schema117.properties.kind,data:data1};
+const err4 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.kind.type,parentSchema:schema118.properties.kind,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -14501,7 +14863,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!(((((((((data1 === "bazel") || (data1 === "ccache")) || (data1 === "gradle")) || (data1 === "turborepo")) || (data1 === "nx")) || (data1 === "webdav")) || (data1 === "go")) || (data1 === "maven")) || (data1 === "opaque"))){
-const err5 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema117.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema117.properties.kind.enum,parentSchema:schema117.properties.kind,data:data1};
+const err5 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema118.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema118.properties.kind.enum,parentSchema:schema118.properties.kind,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -14514,7 +14876,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data2 = data.instance_name;
 if(typeof data2 !== "string"){
-const err6 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.instance_name.type,parentSchema:schema117.properties.instance_name,data:data2};
+const err6 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.instance_name.type,parentSchema:schema118.properties.instance_name,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -14527,7 +14889,7 @@ errors++;
 if(data.overlay_instance_name !== undefined){
 let data3 = data.overlay_instance_name;
 if(typeof data3 !== "string"){
-const err7 = {instancePath:instancePath+"/overlay_instance_name",schemaPath:"#/properties/overlay_instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.overlay_instance_name.type,parentSchema:schema117.properties.overlay_instance_name,data:data3};
+const err7 = {instancePath:instancePath+"/overlay_instance_name",schemaPath:"#/properties/overlay_instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.overlay_instance_name.type,parentSchema:schema118.properties.overlay_instance_name,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -14540,7 +14902,7 @@ errors++;
 if(data.max_size !== undefined){
 let data4 = data.max_size;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err8 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/type",keyword:"type",params:{type: schema117.properties.max_size.type},message:"must be integer,string",schema:schema117.properties.max_size.type,parentSchema:schema117.properties.max_size,data:data4};
+const err8 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/type",keyword:"type",params:{type: schema118.properties.max_size.type},message:"must be integer,string",schema:schema118.properties.max_size.type,parentSchema:schema118.properties.max_size,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -14549,9 +14911,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data4, schema117.properties.max_size, instancePath+"/max_size");
+const reason0 = checkScalar.call(this, "size", data4, schema118.properties.max_size, instancePath+"/max_size");
 if(reason0 !== undefined){
-const err9 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema117.properties.max_size,data:data4};
+const err9 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema118.properties.max_size,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -14562,7 +14924,7 @@ errors++;
 }
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 1 || isNaN(data4)){
-const err10 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema117.properties.max_size,data:data4};
+const err10 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema118.properties.max_size,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -14576,7 +14938,7 @@ errors++;
 if(data.overwrite !== undefined){
 let data5 = data.overwrite;
 if(typeof data5 !== "string"){
-const err11 = {instancePath:instancePath+"/overwrite",schemaPath:"#/properties/overwrite/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.overwrite.type,parentSchema:schema117.properties.overwrite,data:data5};
+const err11 = {instancePath:instancePath+"/overwrite",schemaPath:"#/properties/overwrite/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.overwrite.type,parentSchema:schema118.properties.overwrite,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -14586,7 +14948,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!((data5 === "last") || (data5 === "first"))){
-const err12 = {instancePath:instancePath+"/overwrite",schemaPath:"#/properties/overwrite/enum",keyword:"enum",params:{allowedValues: schema117.properties.overwrite.enum},message:"must be equal to one of the allowed values",schema:schema117.properties.overwrite.enum,parentSchema:schema117.properties.overwrite,data:data5};
+const err12 = {instancePath:instancePath+"/overwrite",schemaPath:"#/properties/overwrite/enum",keyword:"enum",params:{allowedValues: schema118.properties.overwrite.enum},message:"must be equal to one of the allowed values",schema:schema118.properties.overwrite.enum,parentSchema:schema118.properties.overwrite,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -14599,7 +14961,7 @@ errors++;
 if(data.read_only !== undefined){
 let data6 = data.read_only;
 if((typeof data6 !== "boolean") && (typeof data6 !== "string")){
-const err13 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema117.properties.read_only.type},message:"must be boolean,string",schema:schema117.properties.read_only.type,parentSchema:schema117.properties.read_only,data:data6};
+const err13 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema118.properties.read_only.type},message:"must be boolean,string",schema:schema118.properties.read_only.type,parentSchema:schema118.properties.read_only,data:data6};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -14608,9 +14970,9 @@ vErrors.push(err13);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "bool", data6, schema117.properties.read_only, instancePath+"/read_only");
+const reason1 = checkScalar.call(this, "bool", data6, schema118.properties.read_only, instancePath+"/read_only");
 if(reason1 !== undefined){
-const err14 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason1,schema:"bool",parentSchema:schema117.properties.read_only,data:data6};
+const err14 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason1,schema:"bool",parentSchema:schema118.properties.read_only,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -14623,7 +14985,7 @@ errors++;
 if(data.on_fault !== undefined){
 let data7 = data.on_fault;
 if(typeof data7 !== "string"){
-const err15 = {instancePath:instancePath+"/on_fault",schemaPath:"#/properties/on_fault/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.on_fault.type,parentSchema:schema117.properties.on_fault,data:data7};
+const err15 = {instancePath:instancePath+"/on_fault",schemaPath:"#/properties/on_fault/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.on_fault.type,parentSchema:schema118.properties.on_fault,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -14633,7 +14995,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!((data7 === "error") || (data7 === "miss"))){
-const err16 = {instancePath:instancePath+"/on_fault",schemaPath:"#/properties/on_fault/enum",keyword:"enum",params:{allowedValues: schema117.properties.on_fault.enum},message:"must be equal to one of the allowed values",schema:schema117.properties.on_fault.enum,parentSchema:schema117.properties.on_fault,data:data7};
+const err16 = {instancePath:instancePath+"/on_fault",schemaPath:"#/properties/on_fault/enum",keyword:"enum",params:{allowedValues: schema118.properties.on_fault.enum},message:"must be equal to one of the allowed values",schema:schema118.properties.on_fault.enum,parentSchema:schema118.properties.on_fault,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -14645,7 +15007,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.type,parentSchema:schema117,data};
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.type,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -14654,18 +15016,18 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate265.errors = vErrors;
+validate267.errors = vErrors;
 return errors === 0;
 }
-validate265.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate267.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema118 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/worker_api.json","title":"worker_api","description":"Where workers connect.","type":"object","properties":{"scheduler":{"description":"The scheduler they work for.","type":"string","x-names":"schedulers"},"disable_kill_revoked_operations":{"description":"Do not stop actions whose operation was reassigned.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"an action taken away from a worker is always stopped"},"kill_revoked_operations_interval_s":{"description":"Seconds between checks for such actions.","type":["integer","string"],"x-value":"duration","x-ignored":"the scheduler tells a worker at once"}},"additionalProperties":false,"required":["scheduler"]};
+const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/worker_api.json","title":"worker_api","description":"Where workers connect.","type":"object","properties":{"scheduler":{"description":"The scheduler they work for.","type":"string","x-names":"schedulers"},"disable_kill_revoked_operations":{"description":"Do not stop actions whose operation was reassigned.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"an action taken away from a worker is always stopped"},"kill_revoked_operations_interval_s":{"description":"Seconds between checks for such actions.","type":["integer","string"],"x-value":"duration","x-ignored":"the scheduler tells a worker at once"}},"additionalProperties":false,"required":["scheduler"]};
 
-function validate268(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate270(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/worker_api.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate268.evaluated;
+const evaluated0 = validate270.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14674,7 +15036,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.scheduler === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema118.required,parentSchema:schema118,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema119.required,parentSchema:schema119,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -14685,7 +15047,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "scheduler") || (key0 === "disable_kill_revoked_operations")) || (key0 === "kill_revoked_operations_interval_s"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema118,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema119,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14698,7 +15060,7 @@ errors++;
 if(data.scheduler !== undefined){
 let data0 = data.scheduler;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.scheduler.type,parentSchema:schema118.properties.scheduler,data:data0};
+const err2 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.scheduler.type,parentSchema:schema119.properties.scheduler,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -14711,7 +15073,7 @@ errors++;
 if(data.disable_kill_revoked_operations !== undefined){
 let data1 = data.disable_kill_revoked_operations;
 if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/type",keyword:"type",params:{type: schema118.properties.disable_kill_revoked_operations.type},message:"must be boolean,string",schema:schema118.properties.disable_kill_revoked_operations.type,parentSchema:schema118.properties.disable_kill_revoked_operations,data:data1};
+const err3 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/type",keyword:"type",params:{type: schema119.properties.disable_kill_revoked_operations.type},message:"must be boolean,string",schema:schema119.properties.disable_kill_revoked_operations.type,parentSchema:schema119.properties.disable_kill_revoked_operations,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14720,9 +15082,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema118.properties.disable_kill_revoked_operations, instancePath+"/disable_kill_revoked_operations");
+const reason0 = checkScalar.call(this, "bool", data1, schema119.properties.disable_kill_revoked_operations, instancePath+"/disable_kill_revoked_operations");
 if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema118.properties.disable_kill_revoked_operations,data:data1};
+const err4 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema119.properties.disable_kill_revoked_operations,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -14735,7 +15097,7 @@ errors++;
 if(data.kill_revoked_operations_interval_s !== undefined){
 let data2 = data.kill_revoked_operations_interval_s;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err5 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/type",keyword:"type",params:{type: schema118.properties.kill_revoked_operations_interval_s.type},message:"must be integer,string",schema:schema118.properties.kill_revoked_operations_interval_s.type,parentSchema:schema118.properties.kill_revoked_operations_interval_s,data:data2};
+const err5 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/type",keyword:"type",params:{type: schema119.properties.kill_revoked_operations_interval_s.type},message:"must be integer,string",schema:schema119.properties.kill_revoked_operations_interval_s.type,parentSchema:schema119.properties.kill_revoked_operations_interval_s,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -14744,9 +15106,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data2, schema118.properties.kill_revoked_operations_interval_s, instancePath+"/kill_revoked_operations_interval_s");
+const reason1 = checkScalar.call(this, "duration", data2, schema119.properties.kill_revoked_operations_interval_s, instancePath+"/kill_revoked_operations_interval_s");
 if(reason1 !== undefined){
-const err6 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema118.properties.kill_revoked_operations_interval_s,data:data2};
+const err6 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema119.properties.kill_revoked_operations_interval_s,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -14758,7 +15120,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.type,parentSchema:schema118,data};
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -14767,18 +15129,18 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate268.errors = vErrors;
+validate270.errors = vErrors;
 return errors === 0;
 }
-validate268.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate270.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/experimental_bep.json","title":"experimental_bep","description":"Takes build events as `build_events` does, with settings from a store: the folder is that of its `filesystem` store with `-build-events` behind its name, and the limits are those of its `eviction_policy`. The store itself receives nothing. Use `build_events` for new configurations.","type":"object","properties":{"store":{"description":"A store that is or contains a `filesystem` store.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"],"x-lenient":"always"};
+const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/experimental_bep.json","title":"experimental_bep","description":"Takes build events as `build_events` does, with settings from a store: the folder is that of its `filesystem` store with `-build-events` behind its name, and the limits are those of its `eviction_policy`. The store itself receives nothing. Use `build_events` for new configurations.","type":"object","properties":{"store":{"description":"A store that is or contains a `filesystem` store.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"],"x-lenient":"always"};
 
-function validate270(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate272(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/experimental_bep.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate270.evaluated;
+const evaluated0 = validate272.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14787,7 +15149,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema119.required,parentSchema:schema119,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema120.required,parentSchema:schema120,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -14798,7 +15160,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "store")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema119,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema120,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14811,7 +15173,7 @@ errors++;
 if(data.store !== undefined){
 let data0 = data.store;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.store.type,parentSchema:schema119.properties.store,data:data0};
+const err2 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.store.type,parentSchema:schema120.properties.store,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -14823,7 +15185,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14832,18 +15194,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate270.errors = vErrors;
+validate272.errors = vErrors;
 return errors === 0;
 }
-validate270.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate272.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/build_events.json","title":"build_events","description":"Takes build events (`--bes_backend` of Bazel) and keeps them: one compressed log for each invocation, in a folder of its own. An event is acknowledged once it is on disk. The project of a request (`--bes_instance_name`) is the instance; with `security` a caller needs `write_cas`, `write_ac` or `execute` there. Several servers of one configuration may offer it with the same settings; they share the folder. docs/builds.md shows how to use it.","type":"object","properties":{"path":{"description":"Folder of the logs. No store and no work directory may share it.","type":"string","x-path":true},"max_bytes":{"description":"Most bytes of all logs. Beyond it the oldest invocations of the caller that has most are removed; those whose events still come in are kept.","type":["integer","string"],"x-value":"size","default":10737418240,"x-zero-is-default":true},"max_age_s":{"description":"Invocations whose last event is older are removed; 0 keeps them until another bound is reached.","type":["integer","string"],"x-value":"duration","minimum":0,"default":2592000},"max_invocations":{"description":"Most invocations to keep; beyond it the oldest of the caller that has most are removed. The server holds about 2 KiB of memory for each.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":200000,"default":20000},"max_invocation_bytes":{"description":"Most bytes of events of one invocation, before compression. Further events are acknowledged, only their numbers and the end of the stream are kept, and the page of the invocation says how many were left out.","type":["integer","string"],"x-value":"size","default":2147483648,"x-zero-is-default":true},"max_silence_s":{"description":"A stream that brings no event for so long is ended, and the client may open it again. A build that never comes back is shown as incomplete.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":604800,"default":10800}},"additionalProperties":false,"required":["path"]};
+const schema121 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/build_events.json","title":"build_events","description":"Takes build events (`--bes_backend` of Bazel) and keeps them: one compressed log for each invocation, in a folder of its own. An event is acknowledged once it is on disk. The project of a request (`--bes_instance_name`) is the instance; with `security` a caller needs `write_cas`, `write_ac` or `execute` there. Several servers of one configuration may offer it with the same settings; they share the folder. docs/builds.md shows how to use it.","type":"object","properties":{"path":{"description":"Folder of the logs. No store and no work directory may share it.","type":"string","x-path":true},"max_bytes":{"description":"Most bytes of all logs. Beyond it the oldest invocations of the caller that has most are removed; those whose events still come in are kept.","type":["integer","string"],"x-value":"size","default":10737418240,"x-zero-is-default":true},"max_age_s":{"description":"Invocations whose last event is older are removed; 0 keeps them until another bound is reached.","type":["integer","string"],"x-value":"duration","minimum":0,"default":2592000},"max_invocations":{"description":"Most invocations to keep; beyond it the oldest of the caller that has most are removed. The server holds about 2 KiB of memory for each.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":200000,"default":20000},"max_invocation_bytes":{"description":"Most bytes of events of one invocation, before compression. Further events are acknowledged, only their numbers and the end of the stream are kept, and the page of the invocation says how many were left out.","type":["integer","string"],"x-value":"size","default":2147483648,"x-zero-is-default":true},"max_silence_s":{"description":"A stream that brings no event for so long is ended, and the client may open it again. A build that never comes back is shown as incomplete.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":604800,"default":10800}},"additionalProperties":false,"required":["path"]};
 
-function validate272(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate274(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/build_events.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate272.evaluated;
+const evaluated0 = validate274.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14852,7 +15214,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema120.required,parentSchema:schema120,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema121.required,parentSchema:schema121,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -14863,7 +15225,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((((key0 === "path") || (key0 === "max_bytes")) || (key0 === "max_age_s")) || (key0 === "max_invocations")) || (key0 === "max_invocation_bytes")) || (key0 === "max_silence_s"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema120,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema121,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14876,7 +15238,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.path.type,parentSchema:schema120.properties.path,data:data0};
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.path.type,parentSchema:schema121.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -14889,7 +15251,7 @@ errors++;
 if(data.max_bytes !== undefined){
 let data1 = data.max_bytes;
 if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/max_bytes",schemaPath:"#/properties/max_bytes/type",keyword:"type",params:{type: schema120.properties.max_bytes.type},message:"must be integer,string",schema:schema120.properties.max_bytes.type,parentSchema:schema120.properties.max_bytes,data:data1};
+const err3 = {instancePath:instancePath+"/max_bytes",schemaPath:"#/properties/max_bytes/type",keyword:"type",params:{type: schema121.properties.max_bytes.type},message:"must be integer,string",schema:schema121.properties.max_bytes.type,parentSchema:schema121.properties.max_bytes,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14898,9 +15260,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data1, schema120.properties.max_bytes, instancePath+"/max_bytes");
+const reason0 = checkScalar.call(this, "size", data1, schema121.properties.max_bytes, instancePath+"/max_bytes");
 if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/max_bytes",schemaPath:"#/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema120.properties.max_bytes,data:data1};
+const err4 = {instancePath:instancePath+"/max_bytes",schemaPath:"#/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema121.properties.max_bytes,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -14913,7 +15275,7 @@ errors++;
 if(data.max_age_s !== undefined){
 let data2 = data.max_age_s;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err5 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/type",keyword:"type",params:{type: schema120.properties.max_age_s.type},message:"must be integer,string",schema:schema120.properties.max_age_s.type,parentSchema:schema120.properties.max_age_s,data:data2};
+const err5 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/type",keyword:"type",params:{type: schema121.properties.max_age_s.type},message:"must be integer,string",schema:schema121.properties.max_age_s.type,parentSchema:schema121.properties.max_age_s,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -14922,9 +15284,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data2, schema120.properties.max_age_s, instancePath+"/max_age_s");
+const reason1 = checkScalar.call(this, "duration", data2, schema121.properties.max_age_s, instancePath+"/max_age_s");
 if(reason1 !== undefined){
-const err6 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema120.properties.max_age_s,data:data2};
+const err6 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema121.properties.max_age_s,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -14935,7 +15297,7 @@ errors++;
 }
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-const err7 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema120.properties.max_age_s,data:data2};
+const err7 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema121.properties.max_age_s,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -14949,7 +15311,7 @@ errors++;
 if(data.max_invocations !== undefined){
 let data3 = data.max_invocations;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err8 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/type",keyword:"type",params:{type: schema120.properties.max_invocations.type},message:"must be integer,string",schema:schema120.properties.max_invocations.type,parentSchema:schema120.properties.max_invocations,data:data3};
+const err8 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/type",keyword:"type",params:{type: schema121.properties.max_invocations.type},message:"must be integer,string",schema:schema121.properties.max_invocations.type,parentSchema:schema121.properties.max_invocations,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -14958,9 +15320,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "count", data3, schema120.properties.max_invocations, instancePath+"/max_invocations");
+const reason2 = checkScalar.call(this, "count", data3, schema121.properties.max_invocations, instancePath+"/max_invocations");
 if(reason2 !== undefined){
-const err9 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema120.properties.max_invocations,data:data3};
+const err9 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema121.properties.max_invocations,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -14971,7 +15333,7 @@ errors++;
 }
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 200000 || isNaN(data3)){
-const err10 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000",schema:200000,parentSchema:schema120.properties.max_invocations,data:data3};
+const err10 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000",schema:200000,parentSchema:schema121.properties.max_invocations,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -14981,7 +15343,7 @@ vErrors.push(err10);
 errors++;
 }
 if(data3 < 1 || isNaN(data3)){
-const err11 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema120.properties.max_invocations,data:data3};
+const err11 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema121.properties.max_invocations,data:data3};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -14995,7 +15357,7 @@ errors++;
 if(data.max_invocation_bytes !== undefined){
 let data4 = data.max_invocation_bytes;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err12 = {instancePath:instancePath+"/max_invocation_bytes",schemaPath:"#/properties/max_invocation_bytes/type",keyword:"type",params:{type: schema120.properties.max_invocation_bytes.type},message:"must be integer,string",schema:schema120.properties.max_invocation_bytes.type,parentSchema:schema120.properties.max_invocation_bytes,data:data4};
+const err12 = {instancePath:instancePath+"/max_invocation_bytes",schemaPath:"#/properties/max_invocation_bytes/type",keyword:"type",params:{type: schema121.properties.max_invocation_bytes.type},message:"must be integer,string",schema:schema121.properties.max_invocation_bytes.type,parentSchema:schema121.properties.max_invocation_bytes,data:data4};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -15004,9 +15366,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data4, schema120.properties.max_invocation_bytes, instancePath+"/max_invocation_bytes");
+const reason3 = checkScalar.call(this, "size", data4, schema121.properties.max_invocation_bytes, instancePath+"/max_invocation_bytes");
 if(reason3 !== undefined){
-const err13 = {instancePath:instancePath+"/max_invocation_bytes",schemaPath:"#/properties/max_invocation_bytes/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema120.properties.max_invocation_bytes,data:data4};
+const err13 = {instancePath:instancePath+"/max_invocation_bytes",schemaPath:"#/properties/max_invocation_bytes/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema121.properties.max_invocation_bytes,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -15019,7 +15381,7 @@ errors++;
 if(data.max_silence_s !== undefined){
 let data5 = data.max_silence_s;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err14 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/type",keyword:"type",params:{type: schema120.properties.max_silence_s.type},message:"must be integer,string",schema:schema120.properties.max_silence_s.type,parentSchema:schema120.properties.max_silence_s,data:data5};
+const err14 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/type",keyword:"type",params:{type: schema121.properties.max_silence_s.type},message:"must be integer,string",schema:schema121.properties.max_silence_s.type,parentSchema:schema121.properties.max_silence_s,data:data5};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -15028,9 +15390,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "duration", data5, schema120.properties.max_silence_s, instancePath+"/max_silence_s");
+const reason4 = checkScalar.call(this, "duration", data5, schema121.properties.max_silence_s, instancePath+"/max_silence_s");
 if(reason4 !== undefined){
-const err15 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration",parentSchema:schema120.properties.max_silence_s,data:data5};
+const err15 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration",parentSchema:schema121.properties.max_silence_s,data:data5};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -15041,7 +15403,7 @@ errors++;
 }
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 604800 || isNaN(data5)){
-const err16 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800",schema:604800,parentSchema:schema120.properties.max_silence_s,data:data5};
+const err16 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800",schema:604800,parentSchema:schema121.properties.max_silence_s,data:data5};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -15051,7 +15413,7 @@ vErrors.push(err16);
 errors++;
 }
 if(data5 < 1 || isNaN(data5)){
-const err17 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema120.properties.max_silence_s,data:data5};
+const err17 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema121.properties.max_silence_s,data:data5};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -15064,7 +15426,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data};
+const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.type,parentSchema:schema121,data};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -15073,206 +15435,17 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate272.errors = vErrors;
-return errors === 0;
-}
-validate272.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema121 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/pages.json","title":"pages","description":"Pages for people: builds, their logs, tests and cache hits, actions, and the state of the server. They show builds of all servers of the configuration. Without `security` everybody who reaches the port sees them; with it a reader needs `read_ac` in the instance of a build, and logs in by a form, by the header authorization, by a client certificate or by the header of a proxy. docs/builds.md shows how to use them.","type":"object","properties":{"path":{"description":"Where they begin; starts with a slash. Other services of the port keep their paths.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"address":{"description":"The address by which people reach the pages, without `path`, for example `https://builds.example.com`. Links in messages to clients begin with it; without it there are none. With `https` the session of a reader is only sent over TLS.","type":"string","pattern":"^https?://[^/?# ]+$","x-expected":"http:// or https://, a host, and nothing behind it"},"commit_url":{"description":"Where the commit of a build leads, for example `https://github.com/acme/shop/commit/{commit}`. `{commit}`, `{branch}` and `{pull_request}` are what the build says (workspace status or `--build_metadata`), percent-encoded. Without it commits are text.","type":"string","pattern":"^https?://[^ ]+$","x-expected":"http:// or https://, and {commit} in it"},"pull_request_url":{"description":"The same for the pull request of a build, which it names by `PULL_REQUEST`, `PR_NUMBER`, `CHANGE_ID` or `CI_MERGE_REQUEST_IID`: for example `https://github.com/acme/shop/pull/{pull_request}`.","type":"string","pattern":"^https?://[^ ]+$","x-expected":"http:// or https://, and {pull_request} in it"},"session_s":{"description":"How long a reader who logged in by the form stays so. Sessions also end with the process.","type":["integer","string"],"x-value":"duration","minimum":60,"maximum":2592000,"default":43200}},"additionalProperties":false};
-const pattern7 = new RegExp("^https?://[^/?# ]+$", "u");
-const pattern8 = new RegExp("^https?://[^ ]+$", "u");
-
-function validate274(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/pages.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate274.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!(((((key0 === "path") || (key0 === "address")) || (key0 === "commit_url")) || (key0 === "pull_request_url")) || (key0 === "session_s"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema121,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-if(data.path !== undefined){
-let data0 = data.path;
-if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^/[A-Za-z0-9._~/-]*$"},message:"must match pattern \""+"^/[A-Za-z0-9._~/-]*$"+"\"",schema:"^/[A-Za-z0-9._~/-]*$",parentSchema:schema121.properties.path,data:data0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-else {
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.path.type,parentSchema:schema121.properties.path,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.address !== undefined){
-let data1 = data.address;
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-const err3 = {instancePath:instancePath+"/address",schemaPath:"#/properties/address/pattern",keyword:"pattern",params:{pattern: "^https?://[^/?# ]+$"},message:"must match pattern \""+"^https?://[^/?# ]+$"+"\"",schema:"^https?://[^/?# ]+$",parentSchema:schema121.properties.address,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/address",schemaPath:"#/properties/address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.address.type,parentSchema:schema121.properties.address,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.commit_url !== undefined){
-let data2 = data.commit_url;
-if(typeof data2 === "string"){
-if(!pattern8.test(data2)){
-const err5 = {instancePath:instancePath+"/commit_url",schemaPath:"#/properties/commit_url/pattern",keyword:"pattern",params:{pattern: "^https?://[^ ]+$"},message:"must match pattern \""+"^https?://[^ ]+$"+"\"",schema:"^https?://[^ ]+$",parentSchema:schema121.properties.commit_url,data:data2};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/commit_url",schemaPath:"#/properties/commit_url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.commit_url.type,parentSchema:schema121.properties.commit_url,data:data2};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data.pull_request_url !== undefined){
-let data3 = data.pull_request_url;
-if(typeof data3 === "string"){
-if(!pattern8.test(data3)){
-const err7 = {instancePath:instancePath+"/pull_request_url",schemaPath:"#/properties/pull_request_url/pattern",keyword:"pattern",params:{pattern: "^https?://[^ ]+$"},message:"must match pattern \""+"^https?://[^ ]+$"+"\"",schema:"^https?://[^ ]+$",parentSchema:schema121.properties.pull_request_url,data:data3};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-else {
-const err8 = {instancePath:instancePath+"/pull_request_url",schemaPath:"#/properties/pull_request_url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.pull_request_url.type,parentSchema:schema121.properties.pull_request_url,data:data3};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data.session_s !== undefined){
-let data4 = data.session_s;
-if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err9 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/type",keyword:"type",params:{type: schema121.properties.session_s.type},message:"must be integer,string",schema:schema121.properties.session_s.type,parentSchema:schema121.properties.session_s,data:data4};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data4, schema121.properties.session_s, instancePath+"/session_s");
-if(reason0 !== undefined){
-const err10 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema121.properties.session_s,data:data4};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 > 2592000 || isNaN(data4)){
-const err11 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2592000},message:"must be <= 2592000",schema:2592000,parentSchema:schema121.properties.session_s,data:data4};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-if(data4 < 60 || isNaN(data4)){
-const err12 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 60},message:"must be >= 60",schema:60,parentSchema:schema121.properties.session_s,data:data4};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.type,parentSchema:schema121,data};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
 validate274.errors = vErrors;
 return errors === 0;
 }
 validate274.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema122 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP. `GET path` shows them, `GET path/status` and `GET path/builds?limit=50` the process and its builds: `remexec status`, `queue`, `drain`, `builds` and `rm` use this service. `GET path/demand?property=NAME=VALUE` counts what waits and runs by what it asks of a worker, for autoscalers. `GET path/blobs?kind=blobs` lists what the stores keep (`remexec ls`). `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker. `DELETE path/operation?name=NAME` cancels an operation, `DELETE path/result?action=HASH-SIZE` (or `target`, or `build`) deletes results from the action cache. `PUT path/profile?seconds=10` gives a CPU profile, `PUT path/heap` a heap snapshot. Every caller may use it unless `security` limits `administer`: put it on a separate server, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true}},"additionalProperties":false};
-const pattern10 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
+const schema122 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/pages.json","title":"pages","description":"Pages for people: builds, their logs, tests and cache hits, actions, and the state of the server. They show builds of all servers of the configuration. Without `security` everybody who reaches the port sees them; with it a reader needs `read_ac` in the instance of a build, and logs in by a form, by the header authorization, by a client certificate or by the header of a proxy. docs/builds.md shows how to use them.","type":"object","properties":{"path":{"description":"Where they begin; starts with a slash. Other services of the port keep their paths.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"address":{"description":"The address by which people reach the pages, without `path`, for example `https://builds.example.com`. Links in messages to clients begin with it; without it there are none. With `https` the session of a reader is only sent over TLS.","type":"string","pattern":"^https?://[^/?# ]+$","x-expected":"http:// or https://, a host, and nothing behind it"},"commit_url":{"description":"Where the commit of a build leads, for example `https://github.com/acme/shop/commit/{commit}`. `{commit}`, `{branch}` and `{pull_request}` are what the build says (workspace status or `--build_metadata`), percent-encoded. Without it commits are text.","type":"string","pattern":"^https?://[^ ]+$","x-expected":"http:// or https://, and {commit} in it"},"pull_request_url":{"description":"The same for the pull request of a build, which it names by `PULL_REQUEST`, `PR_NUMBER`, `CHANGE_ID` or `CI_MERGE_REQUEST_IID`: for example `https://github.com/acme/shop/pull/{pull_request}`.","type":"string","pattern":"^https?://[^ ]+$","x-expected":"http:// or https://, and {pull_request} in it"},"session_s":{"description":"How long a reader who logged in by the form stays so. Sessions also end with the process.","type":["integer","string"],"x-value":"duration","minimum":60,"maximum":2592000,"default":43200}},"additionalProperties":false};
+const pattern7 = new RegExp("^https?://[^/?# ]+$", "u");
+const pattern8 = new RegExp("^https?://[^ ]+$", "u");
 
 function validate276(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
+/*# sourceURL="https://remexec.invalid/schema/service/pages.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate276.evaluated;
@@ -15284,7 +15457,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(key0 === "path")){
+if(!(((((key0 === "path") || (key0 === "address")) || (key0 === "commit_url")) || (key0 === "pull_request_url")) || (key0 === "session_s"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema122,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -15298,8 +15471,8 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern10.test(data0)){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema122.properties.path,data:data0};
+if(!pattern5.test(data0)){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^/[A-Za-z0-9._~/-]*$"},message:"must match pattern \""+"^/[A-Za-z0-9._~/-]*$"+"\"",schema:"^/[A-Za-z0-9._~/-]*$",parentSchema:schema122.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -15320,9 +15493,11 @@ vErrors.push(err2);
 errors++;
 }
 }
-}
-else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.type,parentSchema:schema122,data};
+if(data.address !== undefined){
+let data1 = data.address;
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+const err3 = {instancePath:instancePath+"/address",schemaPath:"#/properties/address/pattern",keyword:"pattern",params:{pattern: "^https?://[^/?# ]+$"},message:"must match pattern \""+"^https?://[^/?# ]+$"+"\"",schema:"^https?://[^/?# ]+$",parentSchema:schema122.properties.address,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -15331,15 +15506,135 @@ vErrors.push(err3);
 }
 errors++;
 }
+}
+else {
+const err4 = {instancePath:instancePath+"/address",schemaPath:"#/properties/address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.address.type,parentSchema:schema122.properties.address,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.commit_url !== undefined){
+let data2 = data.commit_url;
+if(typeof data2 === "string"){
+if(!pattern8.test(data2)){
+const err5 = {instancePath:instancePath+"/commit_url",schemaPath:"#/properties/commit_url/pattern",keyword:"pattern",params:{pattern: "^https?://[^ ]+$"},message:"must match pattern \""+"^https?://[^ ]+$"+"\"",schema:"^https?://[^ ]+$",parentSchema:schema122.properties.commit_url,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/commit_url",schemaPath:"#/properties/commit_url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.commit_url.type,parentSchema:schema122.properties.commit_url,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.pull_request_url !== undefined){
+let data3 = data.pull_request_url;
+if(typeof data3 === "string"){
+if(!pattern8.test(data3)){
+const err7 = {instancePath:instancePath+"/pull_request_url",schemaPath:"#/properties/pull_request_url/pattern",keyword:"pattern",params:{pattern: "^https?://[^ ]+$"},message:"must match pattern \""+"^https?://[^ ]+$"+"\"",schema:"^https?://[^ ]+$",parentSchema:schema122.properties.pull_request_url,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/pull_request_url",schemaPath:"#/properties/pull_request_url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.pull_request_url.type,parentSchema:schema122.properties.pull_request_url,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.session_s !== undefined){
+let data4 = data.session_s;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err9 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/type",keyword:"type",params:{type: schema122.properties.session_s.type},message:"must be integer,string",schema:schema122.properties.session_s.type,parentSchema:schema122.properties.session_s,data:data4};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data4, schema122.properties.session_s, instancePath+"/session_s");
+if(reason0 !== undefined){
+const err10 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema122.properties.session_s,data:data4};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 2592000 || isNaN(data4)){
+const err11 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2592000},message:"must be <= 2592000",schema:2592000,parentSchema:schema122.properties.session_s,data:data4};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data4 < 60 || isNaN(data4)){
+const err12 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 60},message:"must be >= 60",schema:60,parentSchema:schema122.properties.session_s,data:data4};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.type,parentSchema:schema122,data};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
 validate276.errors = vErrors;
 return errors === 0;
 }
 validate276.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema123 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/metrics.json","title":"metrics","description":"A page of metrics for Prometheus, in its text form. Without this service there is none, and metrics are only sent by OTLP. With `security` it needs the permission `administer`.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/metrics","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"anonymous":{"description":"Everybody who reaches the port may read the page, also with `security`. It names stores and workers and tells how much they are used.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false};
+const schema123 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP. `GET path` shows them, `GET path/status` and `GET path/builds?limit=50` the process and its builds: `remexec status`, `queue`, `drain`, `builds` and `rm` use this service. `GET path/demand?property=NAME=VALUE` counts what waits and runs by what it asks of a worker, for autoscalers. `GET path/blobs?kind=blobs` lists what the stores keep (`remexec ls`). `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker. `DELETE path/operation?name=NAME` cancels an operation, `DELETE path/result?action=HASH-SIZE` (or `target`, or `build`) deletes results from the action cache. `PUT path/profile?seconds=10` gives a CPU profile, `PUT path/heap` a heap snapshot. Every caller may use it unless `security` limits `administer`: put it on a separate server, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true}},"additionalProperties":false};
+const pattern10 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
 
 function validate278(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/metrics.json" */;
+/*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate278.evaluated;
@@ -15351,7 +15646,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((key0 === "path") || (key0 === "anonymous"))){
+if(!(key0 === "path")){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema123,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -15387,10 +15682,9 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.anonymous !== undefined){
-let data1 = data.anonymous;
-if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/type",keyword:"type",params:{type: schema123.properties.anonymous.type},message:"must be boolean,string",schema:schema123.properties.anonymous.type,parentSchema:schema123.properties.anonymous,data:data1};
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.type,parentSchema:schema123,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -15399,38 +15693,15 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema123.properties.anonymous, instancePath+"/anonymous");
-if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema123.properties.anonymous,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.type,parentSchema:schema123,data};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
 validate278.errors = vErrors;
 return errors === 0;
 }
 validate278.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema124 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
+const schema124 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/metrics.json","title":"metrics","description":"A page of metrics for Prometheus, in its text form. Without this service there is none, and metrics are only sent by OTLP. With `security` it needs the permission `administer`.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/metrics","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"anonymous":{"description":"Everybody who reaches the port may read the page, also with `security`. It names stores and workers and tells how much they are used.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false};
 
 function validate280(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/health.json" */;
+/*# sourceURL="https://remexec.invalid/schema/service/metrics.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate280.evaluated;
@@ -15442,7 +15713,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((key0 === "path") || (key0 === "timeout_seconds"))){
+if(!((key0 === "path") || (key0 === "anonymous"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema124,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -15478,10 +15749,10 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.timeout_seconds !== undefined){
-let data1 = data.timeout_seconds;
-if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/type",keyword:"type",params:{type: schema124.properties.timeout_seconds.type},message:"must be integer,string",schema:schema124.properties.timeout_seconds.type,parentSchema:schema124.properties.timeout_seconds,data:data1};
+if(data.anonymous !== undefined){
+let data1 = data.anonymous;
+if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/type",keyword:"type",params:{type: schema124.properties.anonymous.type},message:"must be boolean,string",schema:schema124.properties.anonymous.type,parentSchema:schema124.properties.anonymous,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -15490,9 +15761,100 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data1, schema124.properties.timeout_seconds, instancePath+"/timeout_seconds");
+const reason0 = checkScalar.call(this, "bool", data1, schema124.properties.anonymous, instancePath+"/anonymous");
 if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema124.properties.timeout_seconds,data:data1};
+const err4 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema124.properties.anonymous,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.type,parentSchema:schema124,data};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate280.errors = vErrors;
+return errors === 0;
+}
+validate280.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema125 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
+
+function validate282(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/health.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate282.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((key0 === "path") || (key0 === "timeout_seconds"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema125,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(typeof data0 === "string"){
+if(!pattern10.test(data0)){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema125.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.path.type,parentSchema:schema125.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.timeout_seconds !== undefined){
+let data1 = data.timeout_seconds;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/type",keyword:"type",params:{type: schema125.properties.timeout_seconds.type},message:"must be integer,string",schema:schema125.properties.timeout_seconds.type,parentSchema:schema125.properties.timeout_seconds,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data1, schema125.properties.timeout_seconds, instancePath+"/timeout_seconds");
+if(reason0 !== undefined){
+const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema125.properties.timeout_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -15503,7 +15865,7 @@ errors++;
 }
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-const err5 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema124.properties.timeout_seconds,data:data1};
+const err5 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema125.properties.timeout_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -15516,7 +15878,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.type,parentSchema:schema124,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.type,parentSchema:schema125,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -15525,17 +15887,17 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate280.errors = vErrors;
+validate282.errors = vErrors;
 return errors === 0;
 }
-validate280.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate282.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate237(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/services.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate235.evaluated;
+const evaluated0 = validate237.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15544,8 +15906,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema105.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema105,data};
+if(!(func1.call(schema106.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema106,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -15558,7 +15920,7 @@ errors++;
 if(data.cas !== undefined){
 let data0 = data.cas;
 if(!data0 || typeof data0 != "object"){
-const err1 = {instancePath:instancePath+"/cas",schemaPath:"#/properties/cas/type",keyword:"type",params:{type: schema105.properties.cas.type},message:"must be array,object",schema:schema105.properties.cas.type,parentSchema:schema105.properties.cas,data:data0};
+const err1 = {instancePath:instancePath+"/cas",schemaPath:"#/properties/cas/type",keyword:"type",params:{type: schema106.properties.cas.type},message:"must be array,object",schema:schema106.properties.cas.type,parentSchema:schema106.properties.cas,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -15570,16 +15932,16 @@ errors++;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate236.call(this, data0[i0], {instancePath:instancePath+"/cas/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate236.errors);
+if(!(validate238.call(this, data0[i0], {instancePath:instancePath+"/cas/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate238.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
-if(!(validate236.call(this, data0[key1], {instancePath:instancePath+"/cas/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate236.errors);
+if(!(validate238.call(this, data0[key1], {instancePath:instancePath+"/cas/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate238.errors);
 errors = vErrors.length;
 }
 }
@@ -15588,7 +15950,7 @@ errors = vErrors.length;
 if(data.ac !== undefined){
 let data3 = data.ac;
 if(!data3 || typeof data3 != "object"){
-const err2 = {instancePath:instancePath+"/ac",schemaPath:"#/properties/ac/type",keyword:"type",params:{type: schema105.properties.ac.type},message:"must be array,object",schema:schema105.properties.ac.type,parentSchema:schema105.properties.ac,data:data3};
+const err2 = {instancePath:instancePath+"/ac",schemaPath:"#/properties/ac/type",keyword:"type",params:{type: schema106.properties.ac.type},message:"must be array,object",schema:schema106.properties.ac.type,parentSchema:schema106.properties.ac,data:data3};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -15600,16 +15962,16 @@ errors++;
 if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate239.call(this, data3[i1], {instancePath:instancePath+"/ac/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate239.errors);
+if(!(validate241.call(this, data3[i1], {instancePath:instancePath+"/ac/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate241.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 for(const key2 in data3){
-if(!(validate239.call(this, data3[key2], {instancePath:instancePath+"/ac/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate239.errors);
+if(!(validate241.call(this, data3[key2], {instancePath:instancePath+"/ac/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate241.errors);
 errors = vErrors.length;
 }
 }
@@ -15618,7 +15980,7 @@ errors = vErrors.length;
 if(data.capabilities !== undefined){
 let data6 = data.capabilities;
 if(!data6 || typeof data6 != "object"){
-const err3 = {instancePath:instancePath+"/capabilities",schemaPath:"#/properties/capabilities/type",keyword:"type",params:{type: schema105.properties.capabilities.type},message:"must be array,object",schema:schema105.properties.capabilities.type,parentSchema:schema105.properties.capabilities,data:data6};
+const err3 = {instancePath:instancePath+"/capabilities",schemaPath:"#/properties/capabilities/type",keyword:"type",params:{type: schema106.properties.capabilities.type},message:"must be array,object",schema:schema106.properties.capabilities.type,parentSchema:schema106.properties.capabilities,data:data6};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -15630,16 +15992,16 @@ errors++;
 if(Array.isArray(data6)){
 const len2 = data6.length;
 for(let i2=0; i2<len2; i2++){
-if(!(validate242.call(this, data6[i2], {instancePath:instancePath+"/capabilities/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate242.errors);
+if(!(validate244.call(this, data6[i2], {instancePath:instancePath+"/capabilities/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate244.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 for(const key3 in data6){
-if(!(validate242.call(this, data6[key3], {instancePath:instancePath+"/capabilities/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate242.errors);
+if(!(validate244.call(this, data6[key3], {instancePath:instancePath+"/capabilities/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate244.errors);
 errors = vErrors.length;
 }
 }
@@ -15648,7 +16010,7 @@ errors = vErrors.length;
 if(data.execution !== undefined){
 let data9 = data.execution;
 if(!data9 || typeof data9 != "object"){
-const err4 = {instancePath:instancePath+"/execution",schemaPath:"#/properties/execution/type",keyword:"type",params:{type: schema105.properties.execution.type},message:"must be array,object",schema:schema105.properties.execution.type,parentSchema:schema105.properties.execution,data:data9};
+const err4 = {instancePath:instancePath+"/execution",schemaPath:"#/properties/execution/type",keyword:"type",params:{type: schema106.properties.execution.type},message:"must be array,object",schema:schema106.properties.execution.type,parentSchema:schema106.properties.execution,data:data9};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -15660,16 +16022,16 @@ errors++;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate245.call(this, data9[i3], {instancePath:instancePath+"/execution/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate245.errors);
+if(!(validate247.call(this, data9[i3], {instancePath:instancePath+"/execution/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate247.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key4 in data9){
-if(!(validate245.call(this, data9[key4], {instancePath:instancePath+"/execution/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate245.errors);
+if(!(validate247.call(this, data9[key4], {instancePath:instancePath+"/execution/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate247.errors);
 errors = vErrors.length;
 }
 }
@@ -15678,7 +16040,7 @@ errors = vErrors.length;
 if(data.bytestream !== undefined){
 let data12 = data.bytestream;
 if(!data12 || typeof data12 != "object"){
-const err5 = {instancePath:instancePath+"/bytestream",schemaPath:"#/properties/bytestream/type",keyword:"type",params:{type: schema105.properties.bytestream.type},message:"must be array,object",schema:schema105.properties.bytestream.type,parentSchema:schema105.properties.bytestream,data:data12};
+const err5 = {instancePath:instancePath+"/bytestream",schemaPath:"#/properties/bytestream/type",keyword:"type",params:{type: schema106.properties.bytestream.type},message:"must be array,object",schema:schema106.properties.bytestream.type,parentSchema:schema106.properties.bytestream,data:data12};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -15690,8 +16052,8 @@ errors++;
 if(Array.isArray(data12)){
 const len4 = data12.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate248.call(this, data12[i4], {instancePath:instancePath+"/bytestream/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate248.errors);
+if(!(validate250.call(this, data12[i4], {instancePath:instancePath+"/bytestream/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate250.errors);
 errors = vErrors.length;
 }
 }
@@ -15699,8 +16061,8 @@ errors = vErrors.length;
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 for(const key5 in data12){
 if(!(((((key5 === "cas_stores") || (key5 === "max_bytes_per_stream")) || (key5 === "persist_stream_on_disconnect_timeout_s")) || (key5 === "persist_stream_on_disconnect_timeout")) || (key5 === "max_decoding_message_size"))){
-if(!(validate248.call(this, data12[key5], {instancePath:instancePath+"/bytestream/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate248.errors);
+if(!(validate250.call(this, data12[key5], {instancePath:instancePath+"/bytestream/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate250.errors);
 errors = vErrors.length;
 }
 }
@@ -15711,7 +16073,7 @@ if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
 for(const key6 in data15){
 let data16 = data15[key6];
 if(typeof data16 !== "string"){
-const err6 = {instancePath:instancePath+"/bytestream/cas_stores/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/bytestream/properties/cas_stores/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.bytestream.properties.cas_stores.additionalProperties.type,parentSchema:schema105.properties.bytestream.properties.cas_stores.additionalProperties,data:data16};
+const err6 = {instancePath:instancePath+"/bytestream/cas_stores/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/bytestream/properties/cas_stores/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.bytestream.properties.cas_stores.additionalProperties.type,parentSchema:schema106.properties.bytestream.properties.cas_stores.additionalProperties,data:data16};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -15723,7 +16085,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/bytestream/cas_stores",schemaPath:"#/properties/bytestream/properties/cas_stores/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema105.properties.bytestream.properties.cas_stores.type,parentSchema:schema105.properties.bytestream.properties.cas_stores,data:data15};
+const err7 = {instancePath:instancePath+"/bytestream/cas_stores",schemaPath:"#/properties/bytestream/properties/cas_stores/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.properties.bytestream.properties.cas_stores.type,parentSchema:schema106.properties.bytestream.properties.cas_stores,data:data15};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -15734,20 +16096,20 @@ errors++;
 }
 }
 if(data12.max_bytes_per_stream !== undefined){
-if(!(validate253.call(this, data12.max_bytes_per_stream, {instancePath:instancePath+"/bytestream/max_bytes_per_stream",parentData:data12,parentDataProperty:"max_bytes_per_stream",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate253.errors);
-errors = vErrors.length;
-}
-}
-if(data12.persist_stream_on_disconnect_timeout_s !== undefined){
-if(!(validate255.call(this, data12.persist_stream_on_disconnect_timeout_s, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout_s",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout_s",rootData,dynamicAnchors}))){
+if(!(validate255.call(this, data12.max_bytes_per_stream, {instancePath:instancePath+"/bytestream/max_bytes_per_stream",parentData:data12,parentDataProperty:"max_bytes_per_stream",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate255.errors);
 errors = vErrors.length;
 }
 }
-if(data12.persist_stream_on_disconnect_timeout !== undefined){
-if(!(validate257.call(this, data12.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+if(data12.persist_stream_on_disconnect_timeout_s !== undefined){
+if(!(validate257.call(this, data12.persist_stream_on_disconnect_timeout_s, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout_s",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout_s",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate257.errors);
+errors = vErrors.length;
+}
+}
+if(data12.persist_stream_on_disconnect_timeout !== undefined){
+if(!(validate259.call(this, data12.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate259.errors);
 errors = vErrors.length;
 }
 }
@@ -15756,7 +16118,7 @@ errors = vErrors.length;
 if(data.fetch !== undefined){
 let data20 = data.fetch;
 if(!data20 || typeof data20 != "object"){
-const err8 = {instancePath:instancePath+"/fetch",schemaPath:"#/properties/fetch/type",keyword:"type",params:{type: schema105.properties.fetch.type},message:"must be array,object",schema:schema105.properties.fetch.type,parentSchema:schema105.properties.fetch,data:data20};
+const err8 = {instancePath:instancePath+"/fetch",schemaPath:"#/properties/fetch/type",keyword:"type",params:{type: schema106.properties.fetch.type},message:"must be array,object",schema:schema106.properties.fetch.type,parentSchema:schema106.properties.fetch,data:data20};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -15768,16 +16130,16 @@ errors++;
 if(Array.isArray(data20)){
 const len5 = data20.length;
 for(let i5=0; i5<len5; i5++){
-if(!(validate259.call(this, data20[i5], {instancePath:instancePath+"/fetch/" + i5,parentData:data20,parentDataProperty:i5,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate259.errors);
+if(!(validate261.call(this, data20[i5], {instancePath:instancePath+"/fetch/" + i5,parentData:data20,parentDataProperty:i5,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate261.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
 for(const key7 in data20){
-if(!(validate259.call(this, data20[key7], {instancePath:instancePath+"/fetch/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data20,parentDataProperty:key7,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate259.errors);
+if(!(validate261.call(this, data20[key7], {instancePath:instancePath+"/fetch/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data20,parentDataProperty:key7,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate261.errors);
 errors = vErrors.length;
 }
 }
@@ -15786,7 +16148,7 @@ errors = vErrors.length;
 if(data.push !== undefined){
 let data23 = data.push;
 if(!data23 || typeof data23 != "object"){
-const err9 = {instancePath:instancePath+"/push",schemaPath:"#/properties/push/type",keyword:"type",params:{type: schema105.properties.push.type},message:"must be array,object",schema:schema105.properties.push.type,parentSchema:schema105.properties.push,data:data23};
+const err9 = {instancePath:instancePath+"/push",schemaPath:"#/properties/push/type",keyword:"type",params:{type: schema106.properties.push.type},message:"must be array,object",schema:schema106.properties.push.type,parentSchema:schema106.properties.push,data:data23};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -15798,16 +16160,16 @@ errors++;
 if(Array.isArray(data23)){
 const len6 = data23.length;
 for(let i6=0; i6<len6; i6++){
-if(!(validate262.call(this, data23[i6], {instancePath:instancePath+"/push/" + i6,parentData:data23,parentDataProperty:i6,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate262.errors);
+if(!(validate264.call(this, data23[i6], {instancePath:instancePath+"/push/" + i6,parentData:data23,parentDataProperty:i6,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate264.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 for(const key8 in data23){
-if(!(validate262.call(this, data23[key8], {instancePath:instancePath+"/push/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key8,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate262.errors);
+if(!(validate264.call(this, data23[key8], {instancePath:instancePath+"/push/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key8,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate264.errors);
 errors = vErrors.length;
 }
 }
@@ -15816,7 +16178,7 @@ errors = vErrors.length;
 if(data.http_cache !== undefined){
 let data26 = data.http_cache;
 if(!data26 || typeof data26 != "object"){
-const err10 = {instancePath:instancePath+"/http_cache",schemaPath:"#/properties/http_cache/type",keyword:"type",params:{type: schema105.properties.http_cache.type},message:"must be array,object",schema:schema105.properties.http_cache.type,parentSchema:schema105.properties.http_cache,data:data26};
+const err10 = {instancePath:instancePath+"/http_cache",schemaPath:"#/properties/http_cache/type",keyword:"type",params:{type: schema106.properties.http_cache.type},message:"must be array,object",schema:schema106.properties.http_cache.type,parentSchema:schema106.properties.http_cache,data:data26};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -15828,72 +16190,72 @@ errors++;
 if(Array.isArray(data26)){
 const len7 = data26.length;
 for(let i7=0; i7<len7; i7++){
-if(!(validate265.call(this, data26[i7], {instancePath:instancePath+"/http_cache/" + i7,parentData:data26,parentDataProperty:i7,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate265.errors);
+if(!(validate267.call(this, data26[i7], {instancePath:instancePath+"/http_cache/" + i7,parentData:data26,parentDataProperty:i7,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate267.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
 for(const key9 in data26){
-if(!(validate265.call(this, data26[key9], {instancePath:instancePath+"/http_cache/" + key9.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data26,parentDataProperty:key9,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate265.errors);
+if(!(validate267.call(this, data26[key9], {instancePath:instancePath+"/http_cache/" + key9.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data26,parentDataProperty:key9,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate267.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 if(data.worker_api !== undefined){
-if(!(validate268.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate268.errors);
-errors = vErrors.length;
-}
-}
-if(data.experimental_bep !== undefined){
-if(!(validate270.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
+if(!(validate270.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate270.errors);
 errors = vErrors.length;
 }
 }
-if(data.build_events !== undefined){
-if(!(validate272.call(this, data.build_events, {instancePath:instancePath+"/build_events",parentData:data,parentDataProperty:"build_events",rootData,dynamicAnchors}))){
+if(data.experimental_bep !== undefined){
+if(!(validate272.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate272.errors);
 errors = vErrors.length;
 }
 }
-if(data.pages !== undefined){
-if(!(validate274.call(this, data.pages, {instancePath:instancePath+"/pages",parentData:data,parentDataProperty:"pages",rootData,dynamicAnchors}))){
+if(data.build_events !== undefined){
+if(!(validate274.call(this, data.build_events, {instancePath:instancePath+"/build_events",parentData:data,parentDataProperty:"build_events",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate274.errors);
 errors = vErrors.length;
 }
 }
-if(data.admin !== undefined){
-if(!(validate276.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
+if(data.pages !== undefined){
+if(!(validate276.call(this, data.pages, {instancePath:instancePath+"/pages",parentData:data,parentDataProperty:"pages",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate276.errors);
 errors = vErrors.length;
 }
 }
-if(data.metrics !== undefined){
-if(!(validate278.call(this, data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData,dynamicAnchors}))){
+if(data.admin !== undefined){
+if(!(validate278.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate278.errors);
 errors = vErrors.length;
 }
 }
-if(data.health !== undefined){
-if(!(validate280.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
+if(data.metrics !== undefined){
+if(!(validate280.call(this, data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate280.errors);
 errors = vErrors.length;
 }
 }
+if(data.health !== undefined){
+if(!(validate282.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate282.errors);
+errors = vErrors.length;
+}
+}
 if(data.health_status !== undefined){
-if(!(validate280.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate280.errors);
+if(!(validate282.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate282.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema105.type,parentSchema:schema105,data};
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.type,parentSchema:schema106,data};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -15902,17 +16264,17 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate235.errors = vErrors;
+validate237.errors = vErrors;
 return errors === 0;
 }
-validate235.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate237.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate230(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate232(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/server.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate230.evaluated;
+const evaluated0 = validate232.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15921,7 +16283,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.listener === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "listener"},message:"must have required property '"+"listener"+"'",schema:schema102.required,parentSchema:schema102,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "listener"},message:"must have required property '"+"listener"+"'",schema:schema103.required,parentSchema:schema103,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -15931,7 +16293,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.services === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "services"},message:"must have required property '"+"services"+"'",schema:schema102.required,parentSchema:schema102,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "services"},message:"must have required property '"+"services"+"'",schema:schema103.required,parentSchema:schema103,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -15942,7 +16304,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((key0 === "name") || (key0 === "listener")) || (key0 === "services")) || (key0 === "experimental_identity_header"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema102,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema103,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -15955,7 +16317,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.name.type,parentSchema:schema102.properties.name,data:data0};
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.name.type,parentSchema:schema103.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -15969,7 +16331,7 @@ if(data.listener !== undefined){
 let data1 = data.listener;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.http === undefined){
-const err4 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/required",keyword:"required",params:{missingProperty: "http"},message:"must have required property '"+"http"+"'",schema:schema102.properties.listener.required,parentSchema:schema102.properties.listener,data:data1};
+const err4 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/required",keyword:"required",params:{missingProperty: "http"},message:"must have required property '"+"http"+"'",schema:schema103.properties.listener.required,parentSchema:schema103.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -15980,7 +16342,7 @@ errors++;
 }
 for(const key1 in data1){
 if(!(key1 === "http")){
-const err5 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.listener,data:data1};
+const err5 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -15991,14 +16353,14 @@ errors++;
 }
 }
 if(data1.http !== undefined){
-if(!(validate231.call(this, data1.http, {instancePath:instancePath+"/listener/http",parentData:data1,parentDataProperty:"http",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate231.errors);
+if(!(validate233.call(this, data1.http, {instancePath:instancePath+"/listener/http",parentData:data1,parentDataProperty:"http",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate233.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.listener.type,parentSchema:schema102.properties.listener,data:data1};
+const err6 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.listener.type,parentSchema:schema103.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -16009,8 +16371,8 @@ errors++;
 }
 }
 if(data.services !== undefined){
-if(!(validate235.call(this, data.services, {instancePath:instancePath+"/services",parentData:data,parentDataProperty:"services",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate235.errors);
+if(!(validate237.call(this, data.services, {instancePath:instancePath+"/services",parentData:data,parentDataProperty:"services",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate237.errors);
 errors = vErrors.length;
 }
 }
@@ -16019,7 +16381,7 @@ let data4 = data.experimental_identity_header;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key2 in data4){
 if(!((key2 === "header_name") || (key2 === "required"))){
-const err7 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.experimental_identity_header,data:data4};
+const err7 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.experimental_identity_header,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -16032,7 +16394,7 @@ errors++;
 if(data4.required !== undefined){
 let data5 = data4.required;
 if((typeof data5 !== "boolean") && (typeof data5 !== "string")){
-const err8 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/type",keyword:"type",params:{type: schema102.properties.experimental_identity_header.properties.required.type},message:"must be boolean,string",schema:schema102.properties.experimental_identity_header.properties.required.type,parentSchema:schema102.properties.experimental_identity_header.properties.required,data:data5};
+const err8 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/type",keyword:"type",params:{type: schema103.properties.experimental_identity_header.properties.required.type},message:"must be boolean,string",schema:schema103.properties.experimental_identity_header.properties.required.type,parentSchema:schema103.properties.experimental_identity_header.properties.required,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -16041,9 +16403,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data5, schema102.properties.experimental_identity_header.properties.required, instancePath+"/experimental_identity_header/required");
+const reason0 = checkScalar.call(this, "bool", data5, schema103.properties.experimental_identity_header.properties.required, instancePath+"/experimental_identity_header/required");
 if(reason0 !== undefined){
-const err9 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema102.properties.experimental_identity_header.properties.required,data:data5};
+const err9 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema103.properties.experimental_identity_header.properties.required,data:data5};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -16055,7 +16417,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.experimental_identity_header.type,parentSchema:schema102.properties.experimental_identity_header,data:data4};
+const err10 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.experimental_identity_header.type,parentSchema:schema103.properties.experimental_identity_header,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -16067,7 +16429,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.type,parentSchema:schema102,data};
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -16076,18 +16438,18 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate230.errors = vErrors;
+validate232.errors = vErrors;
 return errors === 0;
 }
-validate230.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate232.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema125 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"Settings of one instance, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Separate its blobs and results from those of other instances that use the same stores. An instance then finds only its own content, whatever digest is asked for, and content uploaded by several instances is stored once for each. Every instance that uses these stores must be isolated. Left out: a caller that knows the digest of a blob can read the blob.","type":["boolean","string"],"x-value":"bool","default":false},"parent":{"description":"An instance whose results and entries are read where this one has none, and which this one never changes: an instance for each branch, as `pr-17` with the parent `main`. Both need the same `cas_store`, and neither is isolated.","type":"string","x-instance":true},"max_stored_bytes":{"description":"Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.","type":["integer","string"],"x-value":"size","minimum":1},"retention":{"description":"Keep what this instance uploads, reads or finds for at least this long, if its stores promise less (`retention` of `memory` and `filesystem`, `key_ttl_s` of `redis_store`). Take it for builds that take longer than the others', such as releases; not for every instance, because then the store itself should promise more. Left out: what the stores promise.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":31536000},"max_blob_size":{"description":"The largest blob that a client may upload to this instance. A larger one is rejected with INVALID_ARGUMENT before its content is read; GetCapabilities announces the limit (max_cas_blob_size_bytes). Take it if single outputs, such as disk images, push everything else out of a small cache: clients then keep such outputs to themselves. Outputs of actions on workers are not limited by it. Left out: a blob may be as large as its store allows.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
+const schema126 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"Settings of one instance, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Separate its blobs and results from those of other instances that use the same stores. An instance then finds only its own content, whatever digest is asked for, and content uploaded by several instances is stored once for each. Every instance that uses these stores must be isolated. Left out: a caller that knows the digest of a blob can read the blob.","type":["boolean","string"],"x-value":"bool","default":false},"parent":{"description":"An instance whose results and entries are read where this one has none, and which this one never changes: an instance for each branch, as `pr-17` with the parent `main`. Both need the same `cas_store`, and neither is isolated.","type":"string","x-instance":true},"max_stored_bytes":{"description":"Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.","type":["integer","string"],"x-value":"size","minimum":1},"retention":{"description":"Keep what this instance uploads, reads or finds for at least this long, if its stores promise less (`retention` of `memory` and `filesystem`, `key_ttl_s` of `redis_store`). Take it for builds that take longer than the others', such as releases; not for every instance, because then the store itself should promise more. Left out: what the stores promise.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":31536000},"max_blob_size":{"description":"The largest blob that a client may upload to this instance. A larger one is rejected with INVALID_ARGUMENT before its content is read; GetCapabilities announces the limit (max_cas_blob_size_bytes). Take it if single outputs, such as disk images, push everything else out of a small cache: clients then keep such outputs to themselves. Outputs of actions on workers are not limited by it. Left out: a blob may be as large as its store allows.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
 
-function validate286(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate288(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/instance.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate286.evaluated;
+const evaluated0 = validate288.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16097,7 +16459,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!((((((key0 === "instance_name") || (key0 === "isolate")) || (key0 === "parent")) || (key0 === "max_stored_bytes")) || (key0 === "retention")) || (key0 === "max_blob_size"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema125,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema126,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -16110,7 +16472,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data0 = data.instance_name;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.instance_name.type,parentSchema:schema125.properties.instance_name,data:data0};
+const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema126.properties.instance_name.type,parentSchema:schema126.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -16123,7 +16485,7 @@ errors++;
 if(data.isolate !== undefined){
 let data1 = data.isolate;
 if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err2 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/type",keyword:"type",params:{type: schema125.properties.isolate.type},message:"must be boolean,string",schema:schema125.properties.isolate.type,parentSchema:schema125.properties.isolate,data:data1};
+const err2 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/type",keyword:"type",params:{type: schema126.properties.isolate.type},message:"must be boolean,string",schema:schema126.properties.isolate.type,parentSchema:schema126.properties.isolate,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -16132,9 +16494,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema125.properties.isolate, instancePath+"/isolate");
+const reason0 = checkScalar.call(this, "bool", data1, schema126.properties.isolate, instancePath+"/isolate");
 if(reason0 !== undefined){
-const err3 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema125.properties.isolate,data:data1};
+const err3 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema126.properties.isolate,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -16147,7 +16509,7 @@ errors++;
 if(data.parent !== undefined){
 let data2 = data.parent;
 if(typeof data2 !== "string"){
-const err4 = {instancePath:instancePath+"/parent",schemaPath:"#/properties/parent/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.properties.parent.type,parentSchema:schema125.properties.parent,data:data2};
+const err4 = {instancePath:instancePath+"/parent",schemaPath:"#/properties/parent/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema126.properties.parent.type,parentSchema:schema126.properties.parent,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -16160,7 +16522,7 @@ errors++;
 if(data.max_stored_bytes !== undefined){
 let data3 = data.max_stored_bytes;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err5 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/type",keyword:"type",params:{type: schema125.properties.max_stored_bytes.type},message:"must be integer,string",schema:schema125.properties.max_stored_bytes.type,parentSchema:schema125.properties.max_stored_bytes,data:data3};
+const err5 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/type",keyword:"type",params:{type: schema126.properties.max_stored_bytes.type},message:"must be integer,string",schema:schema126.properties.max_stored_bytes.type,parentSchema:schema126.properties.max_stored_bytes,data:data3};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -16169,9 +16531,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "size", data3, schema125.properties.max_stored_bytes, instancePath+"/max_stored_bytes");
+const reason1 = checkScalar.call(this, "size", data3, schema126.properties.max_stored_bytes, instancePath+"/max_stored_bytes");
 if(reason1 !== undefined){
-const err6 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema125.properties.max_stored_bytes,data:data3};
+const err6 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema126.properties.max_stored_bytes,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -16182,7 +16544,7 @@ errors++;
 }
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 1 || isNaN(data3)){
-const err7 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema125.properties.max_stored_bytes,data:data3};
+const err7 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema126.properties.max_stored_bytes,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -16196,7 +16558,7 @@ errors++;
 if(data.retention !== undefined){
 let data4 = data.retention;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err8 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/type",keyword:"type",params:{type: schema125.properties.retention.type},message:"must be integer,string",schema:schema125.properties.retention.type,parentSchema:schema125.properties.retention,data:data4};
+const err8 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/type",keyword:"type",params:{type: schema126.properties.retention.type},message:"must be integer,string",schema:schema126.properties.retention.type,parentSchema:schema126.properties.retention,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -16205,9 +16567,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "duration", data4, schema125.properties.retention, instancePath+"/retention");
+const reason2 = checkScalar.call(this, "duration", data4, schema126.properties.retention, instancePath+"/retention");
 if(reason2 !== undefined){
-const err9 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema125.properties.retention,data:data4};
+const err9 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema126.properties.retention,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -16218,7 +16580,7 @@ errors++;
 }
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 31536000 || isNaN(data4)){
-const err10 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema125.properties.retention,data:data4};
+const err10 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema126.properties.retention,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -16228,7 +16590,7 @@ vErrors.push(err10);
 errors++;
 }
 if(data4 < 1 || isNaN(data4)){
-const err11 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema125.properties.retention,data:data4};
+const err11 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema126.properties.retention,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -16242,7 +16604,7 @@ errors++;
 if(data.max_blob_size !== undefined){
 let data5 = data.max_blob_size;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err12 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/type",keyword:"type",params:{type: schema125.properties.max_blob_size.type},message:"must be integer,string",schema:schema125.properties.max_blob_size.type,parentSchema:schema125.properties.max_blob_size,data:data5};
+const err12 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/type",keyword:"type",params:{type: schema126.properties.max_blob_size.type},message:"must be integer,string",schema:schema126.properties.max_blob_size.type,parentSchema:schema126.properties.max_blob_size,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -16251,9 +16613,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data5, schema125.properties.max_blob_size, instancePath+"/max_blob_size");
+const reason3 = checkScalar.call(this, "size", data5, schema126.properties.max_blob_size, instancePath+"/max_blob_size");
 if(reason3 !== undefined){
-const err13 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema125.properties.max_blob_size,data:data5};
+const err13 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema126.properties.max_blob_size,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -16264,7 +16626,7 @@ errors++;
 }
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 1 || isNaN(data5)){
-const err14 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema125.properties.max_blob_size,data:data5};
+const err14 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema126.properties.max_blob_size,data:data5};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -16277,7 +16639,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.type,parentSchema:schema125,data};
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema126.type,parentSchema:schema126,data};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -16286,18 +16648,18 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate286.errors = vErrors;
+validate288.errors = vErrors;
 return errors === 0;
 }
-validate286.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate288.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema126 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node raises its limit at start to the hard limit, which ulimit -Hn or the service unit (LimitNOFILE) sets"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5","GITSHA1"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5","GITSHA1"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Lowest level that is logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Fraction of calls, and of ended actions, that are logged at level info; each line states the fraction. 0.01 logs one in a hundred, chosen at random. At level debug all of them are logged. An action that failed for another reason than its command is always logged. A call that the server failed is logged at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_instance_names":{"description":"Count calls, completed executions and the work of stores per instance, by the label `instance_name` of `svc_rpc_duration`, `svc_execution_completed_count_total`, `svc_cache_operations_total` and `svc_cache_io_total`. The first 100 names get their own series, all others share one. Calls that name no instance, and work of the server itself, have an empty label.","type":["boolean","string"],"x-value":"bool","default":false},"metrics_action_digests":{"description":"Count completed executions per action, by the label `execution_action_digest` of the metrics. The first 1,000 actions get their own series, all others share one. This makes many series: turn it on for a while, to investigate one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds from a stop signal (SIGTERM, SIGINT, or SIGHUP from a closed terminal) to the end of the process, at most; below 4 it may take 4. Calls and actions in flight get all of it but the last 2 seconds (a quarter, when that is less); then they are cancelled and the stores are closed. The server does not wait for idle workers and connections. A start that is not complete by then is aborted. A second signal ends the process at once. Container managers kill after 10 or 30 seconds: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"threads":{"description":"Service threads: how many threads besides the main one have connections of clients, each with TLS, HTTP/2 and gRPC of its own; `cores` means one for each core of this machine. 1 means that the main thread does everything. Connections of a server whose calls they would not serve stay with the main thread. Needs koffi and `transport: \"remexec\"`. docs/threads.md says what runs where, and what it costs.","type":["integer","string"],"x-value":"parallelism","minimum":1,"maximum":64,"default":1},"disable_metrics":{"description":"Do not count calls, store operations or scheduler events, export no metrics, and leave these numbers out of the status page.","type":["boolean","string"],"x-value":"bool","default":false},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema127 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node raises its limit at start to the hard limit, which ulimit -Hn or the service unit (LimitNOFILE) sets"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5","GITSHA1"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5","GITSHA1"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Lowest level that is logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Fraction of calls, and of ended actions, that are logged at level info; each line states the fraction. 0.01 logs one in a hundred, chosen at random. At level debug all of them are logged. An action that failed for another reason than its command is always logged. A call that the server failed is logged at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_instance_names":{"description":"Count calls, completed executions and the work of stores per instance, by the label `instance_name` of `svc_rpc_duration`, `svc_execution_completed_count_total`, `svc_cache_operations_total` and `svc_cache_io_total`. The first 100 names get their own series, all others share one. Calls that name no instance, and work of the server itself, have an empty label.","type":["boolean","string"],"x-value":"bool","default":false},"metrics_action_digests":{"description":"Count completed executions per action, by the label `execution_action_digest` of the metrics. The first 1,000 actions get their own series, all others share one. This makes many series: turn it on for a while, to investigate one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds from a stop signal (SIGTERM, SIGINT, or SIGHUP from a closed terminal) to the end of the process, at most; below 4 it may take 4. Calls and actions in flight get all of it but the last 2 seconds (a quarter, when that is less); then they are cancelled and the stores are closed. The server does not wait for idle workers and connections. A start that is not complete by then is aborted. A second signal ends the process at once. Container managers kill after 10 or 30 seconds: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"threads":{"description":"Service threads: how many threads besides the main one have connections of clients, each with TLS, HTTP/2 and gRPC of its own; `cores` means one for each core of this machine. 1 means that the main thread does everything. Connections of a server whose calls they would not serve stay with the main thread. Needs koffi and `transport: \"remexec\"`. docs/threads.md says what runs where, and what it costs.","type":["integer","string"],"x-value":"parallelism","minimum":1,"maximum":64,"default":1},"disable_metrics":{"description":"Do not count calls, store operations or scheduler events, export no metrics, and leave these numbers out of the status page.","type":["boolean","string"],"x-value":"bool","default":false},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
 
-function validate289(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate291(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/global.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate289.evaluated;
+const evaluated0 = validate291.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16306,8 +16668,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema126.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema126,data};
+if(!(func1.call(schema127.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema127,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -16320,7 +16682,7 @@ errors++;
 if(data.max_open_files !== undefined){
 let data0 = data.max_open_files;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema126.properties.max_open_files.type},message:"must be integer,string",schema:schema126.properties.max_open_files.type,parentSchema:schema126.properties.max_open_files,data:data0};
+const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema127.properties.max_open_files.type},message:"must be integer,string",schema:schema127.properties.max_open_files.type,parentSchema:schema127.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -16329,9 +16691,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data0, schema126.properties.max_open_files, instancePath+"/max_open_files");
+const reason0 = checkScalar.call(this, "count", data0, schema127.properties.max_open_files, instancePath+"/max_open_files");
 if(reason0 !== undefined){
-const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema126.properties.max_open_files,data:data0};
+const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema127.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -16342,7 +16704,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema126.properties.max_open_files,data:data0};
+const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema127.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -16356,7 +16718,7 @@ errors++;
 if(data.default_digest_hash_function !== undefined){
 let data1 = data.default_digest_hash_function;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema126.properties.default_digest_hash_function.type,parentSchema:schema126.properties.default_digest_hash_function,data:data1};
+const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.default_digest_hash_function.type,parentSchema:schema127.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -16365,9 +16727,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkWord.call(this, schema126.properties.default_digest_hash_function["x-words"], data1, schema126.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
+const reason1 = checkWord.call(this, schema127.properties.default_digest_hash_function["x-words"], data1, schema127.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema126.properties.default_digest_hash_function["x-words"],parentSchema:schema126.properties.default_digest_hash_function,data:data1};
+const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema127.properties.default_digest_hash_function["x-words"],parentSchema:schema127.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -16381,7 +16743,7 @@ if(data.digest_functions !== undefined){
 let data2 = data.digest_functions;
 if(Array.isArray(data2)){
 if(data2.length < 1){
-const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema126.properties.digest_functions,data:data2};
+const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema127.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -16394,7 +16756,7 @@ const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(typeof data3 !== "string"){
-const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema126.properties.digest_functions.items.type,parentSchema:schema126.properties.digest_functions.items,data:data3};
+const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.digest_functions.items.type,parentSchema:schema127.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -16403,9 +16765,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkWord.call(this, schema126.properties.digest_functions.items["x-words"], data3, schema126.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
+const reason2 = checkWord.call(this, schema127.properties.digest_functions.items["x-words"], data3, schema127.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
 if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema126.properties.digest_functions.items["x-words"],parentSchema:schema126.properties.digest_functions.items,data:data3};
+const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema127.properties.digest_functions.items["x-words"],parentSchema:schema127.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -16417,7 +16779,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema126.properties.digest_functions.type,parentSchema:schema126.properties.digest_functions,data:data2};
+const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.properties.digest_functions.type,parentSchema:schema127.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -16430,7 +16792,7 @@ errors++;
 if(data.default_digest_size_health_check !== undefined){
 let data4 = data.default_digest_size_health_check;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema126.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema126.properties.default_digest_size_health_check.type,parentSchema:schema126.properties.default_digest_size_health_check,data:data4};
+const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema127.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema127.properties.default_digest_size_health_check.type,parentSchema:schema127.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -16439,9 +16801,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data4, schema126.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
+const reason3 = checkScalar.call(this, "size", data4, schema127.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
 if(reason3 !== undefined){
-const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema126.properties.default_digest_size_health_check,data:data4};
+const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema127.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -16454,7 +16816,7 @@ errors++;
 if(data.log_level !== undefined){
 let data5 = data.log_level;
 if(typeof data5 !== "string"){
-const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema126.properties.log_level.type,parentSchema:schema126.properties.log_level,data:data5};
+const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.log_level.type,parentSchema:schema127.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -16464,7 +16826,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((((data5 === "debug") || (data5 === "info")) || (data5 === "warn")) || (data5 === "error"))){
-const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema126.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema126.properties.log_level.enum,parentSchema:schema126.properties.log_level,data:data5};
+const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema127.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema127.properties.log_level.enum,parentSchema:schema127.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -16477,7 +16839,7 @@ errors++;
 if(data.log_call_share !== undefined){
 let data6 = data.log_call_share;
 if((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")){
-const err14 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/type",keyword:"type",params:{type: schema126.properties.log_call_share.type},message:"must be number,string",schema:schema126.properties.log_call_share.type,parentSchema:schema126.properties.log_call_share,data:data6};
+const err14 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/type",keyword:"type",params:{type: schema127.properties.log_call_share.type},message:"must be number,string",schema:schema127.properties.log_call_share.type,parentSchema:schema127.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -16486,9 +16848,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "number", data6, schema126.properties.log_call_share, instancePath+"/log_call_share");
+const reason4 = checkScalar.call(this, "number", data6, schema127.properties.log_call_share, instancePath+"/log_call_share");
 if(reason4 !== undefined){
-const err15 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema126.properties.log_call_share,data:data6};
+const err15 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema127.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -16499,7 +16861,7 @@ errors++;
 }
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 > 1 || isNaN(data6)){
-const err16 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema126.properties.log_call_share,data:data6};
+const err16 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema127.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -16509,7 +16871,7 @@ vErrors.push(err16);
 errors++;
 }
 if(data6 < 0 || isNaN(data6)){
-const err17 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema126.properties.log_call_share,data:data6};
+const err17 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema127.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -16523,7 +16885,7 @@ errors++;
 if(data.metrics_instance_names !== undefined){
 let data7 = data.metrics_instance_names;
 if((typeof data7 !== "boolean") && (typeof data7 !== "string")){
-const err18 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/type",keyword:"type",params:{type: schema126.properties.metrics_instance_names.type},message:"must be boolean,string",schema:schema126.properties.metrics_instance_names.type,parentSchema:schema126.properties.metrics_instance_names,data:data7};
+const err18 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/type",keyword:"type",params:{type: schema127.properties.metrics_instance_names.type},message:"must be boolean,string",schema:schema127.properties.metrics_instance_names.type,parentSchema:schema127.properties.metrics_instance_names,data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -16532,9 +16894,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data7, schema126.properties.metrics_instance_names, instancePath+"/metrics_instance_names");
+const reason5 = checkScalar.call(this, "bool", data7, schema127.properties.metrics_instance_names, instancePath+"/metrics_instance_names");
 if(reason5 !== undefined){
-const err19 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema126.properties.metrics_instance_names,data:data7};
+const err19 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema127.properties.metrics_instance_names,data:data7};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -16547,7 +16909,7 @@ errors++;
 if(data.metrics_action_digests !== undefined){
 let data8 = data.metrics_action_digests;
 if((typeof data8 !== "boolean") && (typeof data8 !== "string")){
-const err20 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema126.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema126.properties.metrics_action_digests.type,parentSchema:schema126.properties.metrics_action_digests,data:data8};
+const err20 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema127.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema127.properties.metrics_action_digests.type,parentSchema:schema127.properties.metrics_action_digests,data:data8};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -16556,9 +16918,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "bool", data8, schema126.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
+const reason6 = checkScalar.call(this, "bool", data8, schema127.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
 if(reason6 !== undefined){
-const err21 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema126.properties.metrics_action_digests,data:data8};
+const err21 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema127.properties.metrics_action_digests,data:data8};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -16571,7 +16933,7 @@ errors++;
 if(data.drain_s !== undefined){
 let data9 = data.drain_s;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err22 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema126.properties.drain_s.type},message:"must be integer,string",schema:schema126.properties.drain_s.type,parentSchema:schema126.properties.drain_s,data:data9};
+const err22 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema127.properties.drain_s.type},message:"must be integer,string",schema:schema127.properties.drain_s.type,parentSchema:schema127.properties.drain_s,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -16580,9 +16942,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "duration", data9, schema126.properties.drain_s, instancePath+"/drain_s");
+const reason7 = checkScalar.call(this, "duration", data9, schema127.properties.drain_s, instancePath+"/drain_s");
 if(reason7 !== undefined){
-const err23 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"duration",parentSchema:schema126.properties.drain_s,data:data9};
+const err23 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"duration",parentSchema:schema127.properties.drain_s,data:data9};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -16595,7 +16957,7 @@ errors++;
 if(data.threads !== undefined){
 let data10 = data.threads;
 if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
-const err24 = {instancePath:instancePath+"/threads",schemaPath:"#/properties/threads/type",keyword:"type",params:{type: schema126.properties.threads.type},message:"must be integer,string",schema:schema126.properties.threads.type,parentSchema:schema126.properties.threads,data:data10};
+const err24 = {instancePath:instancePath+"/threads",schemaPath:"#/properties/threads/type",keyword:"type",params:{type: schema127.properties.threads.type},message:"must be integer,string",schema:schema127.properties.threads.type,parentSchema:schema127.properties.threads,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -16604,9 +16966,9 @@ vErrors.push(err24);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "parallelism", data10, schema126.properties.threads, instancePath+"/threads");
+const reason8 = checkScalar.call(this, "parallelism", data10, schema127.properties.threads, instancePath+"/threads");
 if(reason8 !== undefined){
-const err25 = {instancePath:instancePath+"/threads",schemaPath:"#/properties/threads/x-value",keyword:"x-value",params:{},message:reason8,schema:"parallelism",parentSchema:schema126.properties.threads,data:data10};
+const err25 = {instancePath:instancePath+"/threads",schemaPath:"#/properties/threads/x-value",keyword:"x-value",params:{},message:reason8,schema:"parallelism",parentSchema:schema127.properties.threads,data:data10};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -16617,7 +16979,7 @@ errors++;
 }
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 > 64 || isNaN(data10)){
-const err26 = {instancePath:instancePath+"/threads",schemaPath:"#/properties/threads/maximum",keyword:"maximum",params:{comparison: "<=", limit: 64},message:"must be <= 64",schema:64,parentSchema:schema126.properties.threads,data:data10};
+const err26 = {instancePath:instancePath+"/threads",schemaPath:"#/properties/threads/maximum",keyword:"maximum",params:{comparison: "<=", limit: 64},message:"must be <= 64",schema:64,parentSchema:schema127.properties.threads,data:data10};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -16627,7 +16989,7 @@ vErrors.push(err26);
 errors++;
 }
 if(data10 < 1 || isNaN(data10)){
-const err27 = {instancePath:instancePath+"/threads",schemaPath:"#/properties/threads/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema126.properties.threads,data:data10};
+const err27 = {instancePath:instancePath+"/threads",schemaPath:"#/properties/threads/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema127.properties.threads,data:data10};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -16641,7 +17003,7 @@ errors++;
 if(data.disable_metrics !== undefined){
 let data11 = data.disable_metrics;
 if((typeof data11 !== "boolean") && (typeof data11 !== "string")){
-const err28 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/type",keyword:"type",params:{type: schema126.properties.disable_metrics.type},message:"must be boolean,string",schema:schema126.properties.disable_metrics.type,parentSchema:schema126.properties.disable_metrics,data:data11};
+const err28 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/type",keyword:"type",params:{type: schema127.properties.disable_metrics.type},message:"must be boolean,string",schema:schema127.properties.disable_metrics.type,parentSchema:schema127.properties.disable_metrics,data:data11};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -16650,9 +17012,9 @@ vErrors.push(err28);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "bool", data11, schema126.properties.disable_metrics, instancePath+"/disable_metrics");
+const reason9 = checkScalar.call(this, "bool", data11, schema127.properties.disable_metrics, instancePath+"/disable_metrics");
 if(reason9 !== undefined){
-const err29 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema126.properties.disable_metrics,data:data11};
+const err29 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema127.properties.disable_metrics,data:data11};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -16664,7 +17026,7 @@ errors++;
 }
 }
 else {
-const err30 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema126.type,parentSchema:schema126,data};
+const err30 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.type,parentSchema:schema127,data};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -16673,67 +17035,14 @@ vErrors.push(err30);
 }
 errors++;
 }
-validate289.errors = vErrors;
+validate291.errors = vErrors;
 return errors === 0;
 }
-validate289.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate291.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema127 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]},"scope":{"description":"The scope of the caller in every instance, in place of the rules of `scopes`.","type":"string","pattern":"^.+$","x-expected":"a text that is not empty"}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...] [scope=SCOPE]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"oidc":{"title":"OidcProvider","description":"An identity provider (OpenID Connect) that readers of the pages log in with, besides the other ways. A session then stands for who they are: it lasts for `session_s` of the pages, and the rules of access hold for it as for a JWT (`by: [\"jwt\"]`). Register the client there as a web application with the authorization code flow, and `ADDRESS/login/callback` as the address to come back to, where ADDRESS is `address` and `path` of `services.pages`.","type":"object","properties":{"issuer":{"description":"The address of the provider, as in its `/.well-known/openid-configuration`.","type":"string"},"client_id":{"description":"What the provider calls these pages.","type":"string","pattern":"^.+$","x-expected":"the id of the client at the provider"},"client_secret":{"description":"The secret of the client. Left out for a public client, which is protected by PKCE alone.","type":"string"},"label":{"description":"What the link to it says: `Log in with LABEL`.","type":"string","default":"your account"},"scopes":{"description":"What to ask for besides `openid`. The scope for groups differs between providers.","type":"array","items":{"type":"string"},"default":["profile","email"]},"name_claim":{"description":"The claim with the name of the reader.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the groups of the reader: a list, or words in one text. The provider is asked for its userinfo if the ID token lacks one of the two.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","client_id"]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, be a server that hands in the actions of its own callers (`forward`: who has it speaks for all callers of these instances), see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","forward","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"scopes":{"title":"ScopeOptions","description":"Which callers write apart: builds of branches and pull requests, which everybody who may open one controls. A caller with a scope reads its own results and entries first, then those of the instance, and writes only its own; a caller without one is trusted. docs/branches.md explains it.","type":"object","properties":{"rules":{"description":"The first rule that is for a caller and an instance gives its scope. A caller that no rule is for is trusted.","type":"array","items":{"title":"ScopeRule","type":"object","properties":{"scope":{"description":"The scope. `{claims.NAME}` stands for a claim of the JWT, `{name}` for the name of the caller, `{instance}` for the instance that it names. A caller without the claim gets a scope of its own. An empty text: the caller is trusted.","type":"string"},"unless":{"description":"Claims by which a JWT is trusted in spite of this rule: all of them must match, as in `claims`.","type":"object","additionalProperties":{"type":"string"}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["scope"]},"default":[]},"max_bytes":{"description":"The most bytes that one scope keeps in an action cache: its results and entries, and the files that they name. Above that its own least recently used results and entries are removed; nothing is refused.","type":["integer","string"],"x-value":"size","minimum":1,"default":10000000000},"scope_days":{"description":"A scope that nothing used for so many days is given back: it begins empty when its caller comes again.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":3650,"default":30}},"additionalProperties":false,"default":{}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call, and one for each result of a worker that the action cache kept. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, and each result of a worker that was kept; or only rejected calls.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
+const schema128 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]},"scope":{"description":"The scope of the caller in every instance, in place of the rules of `scopes`.","type":"string","pattern":"^.+$","x-expected":"a text that is not empty"}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...] [scope=SCOPE]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"oidc":{"title":"OidcProvider","description":"An identity provider (OpenID Connect) that readers of the pages log in with, besides the other ways. A session then stands for who they are: it lasts for `session_s` of the pages, and the rules of access hold for it as for a JWT (`by: [\"jwt\"]`). Register the client there as a web application with the authorization code flow, and `ADDRESS/login/callback` as the address to come back to, where ADDRESS is `address` and `path` of `services.pages`.","type":"object","properties":{"issuer":{"description":"The address of the provider, as in its `/.well-known/openid-configuration`.","type":"string"},"client_id":{"description":"What the provider calls these pages.","type":"string","pattern":"^.+$","x-expected":"the id of the client at the provider"},"client_secret":{"description":"The secret of the client. Left out for a public client, which is protected by PKCE alone.","type":"string"},"label":{"description":"What the link to it says: `Log in with LABEL`.","type":"string","default":"your account"},"scopes":{"description":"What to ask for besides `openid`. The scope for groups differs between providers.","type":"array","items":{"type":"string"},"default":["profile","email"]},"name_claim":{"description":"The claim with the name of the reader.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the groups of the reader: a list, or words in one text. The provider is asked for its userinfo if the ID token lacks one of the two.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","client_id"]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, be a server that hands in the actions of its own callers (`forward`: who has it speaks for all callers of these instances), see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","forward","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"scopes":{"title":"ScopeOptions","description":"Which callers write apart: builds of branches and pull requests, which everybody who may open one controls. A caller with a scope reads its own results and entries first, then those of the instance, and writes only its own; a caller without one is trusted. docs/branches.md explains it.","type":"object","properties":{"rules":{"description":"The first rule that is for a caller and an instance gives its scope. A caller that no rule is for is trusted.","type":"array","items":{"title":"ScopeRule","type":"object","properties":{"scope":{"description":"The scope. `{claims.NAME}` stands for a claim of the JWT, `{name}` for the name of the caller, `{instance}` for the instance that it names. A caller without the claim gets a scope of its own. An empty text: the caller is trusted.","type":"string"},"unless":{"description":"Claims by which a JWT is trusted in spite of this rule: all of them must match, as in `claims`.","type":"object","additionalProperties":{"type":"string"}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["scope"]},"default":[]},"max_bytes":{"description":"The most bytes that one scope keeps in an action cache: its results and entries, and the files that they name. Above that its own least recently used results and entries are removed; nothing is refused.","type":["integer","string"],"x-value":"size","minimum":1,"default":10000000000},"scope_days":{"description":"A scope that nothing used for so many days is given back: it begins empty when its caller comes again.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":3650,"default":30}},"additionalProperties":false,"default":{}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call, and one for each result of a worker that the action cache kept. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, and each result of a worker that was kept; or only rejected calls.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
 const pattern13 = new RegExp("^.+$", "u");
-const schema128 = {"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
-
-function validate292(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate292.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(Array.isArray(data)){
-if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema128,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.items.type,parentSchema:schema128.items,data:data0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-else {
-const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.type,parentSchema:schema128,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-validate292.errors = vErrors;
-return errors === 0;
-}
-validate292.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema129 = {"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
+const schema129 = {"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
 function validate294(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -16786,7 +17095,7 @@ return errors === 0;
 }
 validate294.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema130 = {"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}};
+const schema130 = {"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
 function validate296(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -16798,51 +17107,9 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-let data0 = data[key0];
-if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema130.additionalProperties.type,parentSchema:schema130.additionalProperties,data:data0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-}
-else {
-const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema130.type,parentSchema:schema130,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate296.errors = vErrors;
-return errors === 0;
-}
-validate296.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema131 = {"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}};
-
-function validate298(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate298.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
 if(Array.isArray(data)){
 if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema131,data};
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema130,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -16855,7 +17122,102 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema131.items.type,parentSchema:schema131.items,data:data0};
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema130.items.type,parentSchema:schema130.items,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema130.type,parentSchema:schema130,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+validate296.errors = vErrors;
+return errors === 0;
+}
+validate296.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema131 = {"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}};
+
+function validate298(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate298.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+if(typeof data0 !== "string"){
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema131.additionalProperties.type,parentSchema:schema131.additionalProperties,data:data0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema131.type,parentSchema:schema131,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate298.errors = vErrors;
+return errors === 0;
+}
+validate298.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema132 = {"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}};
+
+function validate300(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate300.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(Array.isArray(data)){
+if(data.length < 1){
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema132,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema132.items.type,parentSchema:schema132.items,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -16865,7 +17227,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!(((((data0 === "header") || (data0 === "token")) || (data0 === "jwt")) || (data0 === "basic")) || (data0 === "certificate"))){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema131.items.enum},message:"must be equal to one of the allowed values",schema:schema131.items.enum,parentSchema:schema131.items,data:data0};
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema132.items.enum},message:"must be equal to one of the allowed values",schema:schema132.items.enum,parentSchema:schema132.items,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -16877,7 +17239,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema131.type,parentSchema:schema131,data};
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema132.type,parentSchema:schema132,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -16886,17 +17248,17 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate298.errors = vErrors;
+validate300.errors = vErrors;
 return errors === 0;
 }
-validate298.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate300.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate291(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate293(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/security.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate291.evaluated;
+const evaluated0 = validate293.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16906,7 +17268,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!((((((key0 === "identity") || (key0 === "access")) || (key0 === "scopes")) || (key0 === "request_limits")) || (key0 === "callers_in_results")) || (key0 === "audit_log"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema127,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema128,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -16921,7 +17283,7 @@ let data0 = data.identity;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
 if(!(((((((key1 === "identity_header") || (key1 === "tokens")) || (key1 === "tokens_file")) || (key1 === "jwt")) || (key1 === "oidc")) || (key1 === "htpasswd_file")) || (key1 === "client_certificates"))){
-const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema127.properties.identity,data:data0};
+const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema128.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -16935,7 +17297,7 @@ if(data0.identity_header !== undefined){
 let data1 = data0.identity_header;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.name === undefined){
-const err2 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema127.properties.identity.properties.identity_header.required,parentSchema:schema127.properties.identity.properties.identity_header,data:data1};
+const err2 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema128.properties.identity.properties.identity_header.required,parentSchema:schema128.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -16945,7 +17307,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.trusted === undefined){
-const err3 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "trusted"},message:"must have required property '"+"trusted"+"'",schema:schema127.properties.identity.properties.identity_header.required,parentSchema:schema127.properties.identity.properties.identity_header,data:data1};
+const err3 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "trusted"},message:"must have required property '"+"trusted"+"'",schema:schema128.properties.identity.properties.identity_header.required,parentSchema:schema128.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -16956,7 +17318,7 @@ errors++;
 }
 for(const key2 in data1){
 if(!(((key2 === "name") || (key2 === "groups_name")) || (key2 === "trusted"))){
-const err4 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema127.properties.identity.properties.identity_header,data:data1};
+const err4 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema128.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -16969,7 +17331,7 @@ errors++;
 if(data1.name !== undefined){
 let data2 = data1.name;
 if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/identity/identity_header/name",schemaPath:"#/properties/identity/properties/identity_header/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.identity_header.properties.name.type,parentSchema:schema127.properties.identity.properties.identity_header.properties.name,data:data2};
+const err5 = {instancePath:instancePath+"/identity/identity_header/name",schemaPath:"#/properties/identity/properties/identity_header/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.identity_header.properties.name.type,parentSchema:schema128.properties.identity.properties.identity_header.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -16982,7 +17344,7 @@ errors++;
 if(data1.groups_name !== undefined){
 let data3 = data1.groups_name;
 if(typeof data3 !== "string"){
-const err6 = {instancePath:instancePath+"/identity/identity_header/groups_name",schemaPath:"#/properties/identity/properties/identity_header/properties/groups_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.identity_header.properties.groups_name.type,parentSchema:schema127.properties.identity.properties.identity_header.properties.groups_name,data:data3};
+const err6 = {instancePath:instancePath+"/identity/identity_header/groups_name",schemaPath:"#/properties/identity/properties/identity_header/properties/groups_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.identity_header.properties.groups_name.type,parentSchema:schema128.properties.identity.properties.identity_header.properties.groups_name,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -16996,7 +17358,7 @@ if(data1.trusted !== undefined){
 let data4 = data1.trusted;
 if(Array.isArray(data4)){
 if(data4.length < 1){
-const err7 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema127.properties.identity.properties.identity_header.properties.trusted,data:data4};
+const err7 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema128.properties.identity.properties.identity_header.properties.trusted,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -17009,7 +17371,7 @@ const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 let data5 = data4[i0];
 if(typeof data5 !== "string"){
-const err8 = {instancePath:instancePath+"/identity/identity_header/trusted/" + i0,schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.identity_header.properties.trusted.items.type,parentSchema:schema127.properties.identity.properties.identity_header.properties.trusted.items,data:data5};
+const err8 = {instancePath:instancePath+"/identity/identity_header/trusted/" + i0,schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.identity_header.properties.trusted.items.type,parentSchema:schema128.properties.identity.properties.identity_header.properties.trusted.items,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -17021,7 +17383,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.properties.identity.properties.identity_header.properties.trusted.type,parentSchema:schema127.properties.identity.properties.identity_header.properties.trusted,data:data4};
+const err9 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.identity.properties.identity_header.properties.trusted.type,parentSchema:schema128.properties.identity.properties.identity_header.properties.trusted,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -17033,7 +17395,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.properties.identity.properties.identity_header.type,parentSchema:schema127.properties.identity.properties.identity_header,data:data1};
+const err10 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.properties.identity.properties.identity_header.type,parentSchema:schema128.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -17051,7 +17413,7 @@ for(let i1=0; i1<len1; i1++){
 let data7 = data6[i1];
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 if(data7.name === undefined){
-const err11 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema127.properties.identity.properties.tokens.items.required,parentSchema:schema127.properties.identity.properties.tokens.items,data:data7};
+const err11 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema128.properties.identity.properties.tokens.items.required,parentSchema:schema128.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -17061,7 +17423,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data7.sha256 === undefined){
-const err12 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'",schema:schema127.properties.identity.properties.tokens.items.required,parentSchema:schema127.properties.identity.properties.tokens.items,data:data7};
+const err12 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'",schema:schema128.properties.identity.properties.tokens.items.required,parentSchema:schema128.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -17072,7 +17434,7 @@ errors++;
 }
 for(const key3 in data7){
 if(!((((key3 === "name") || (key3 === "sha256")) || (key3 === "groups")) || (key3 === "scope"))){
-const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema127.properties.identity.properties.tokens.items,data:data7};
+const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema128.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -17085,7 +17447,7 @@ errors++;
 if(data7.name !== undefined){
 let data8 = data7.name;
 if(typeof data8 !== "string"){
-const err14 = {instancePath:instancePath+"/identity/tokens/" + i1+"/name",schemaPath:"#/properties/identity/properties/tokens/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.tokens.items.properties.name.type,parentSchema:schema127.properties.identity.properties.tokens.items.properties.name,data:data8};
+const err14 = {instancePath:instancePath+"/identity/tokens/" + i1+"/name",schemaPath:"#/properties/identity/properties/tokens/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.tokens.items.properties.name.type,parentSchema:schema128.properties.identity.properties.tokens.items.properties.name,data:data8};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -17098,7 +17460,7 @@ errors++;
 if(data7.sha256 !== undefined){
 let data9 = data7.sha256;
 if(typeof data9 !== "string"){
-const err15 = {instancePath:instancePath+"/identity/tokens/" + i1+"/sha256",schemaPath:"#/properties/identity/properties/tokens/items/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.tokens.items.properties.sha256.type,parentSchema:schema127.properties.identity.properties.tokens.items.properties.sha256,data:data9};
+const err15 = {instancePath:instancePath+"/identity/tokens/" + i1+"/sha256",schemaPath:"#/properties/identity/properties/tokens/items/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.tokens.items.properties.sha256.type,parentSchema:schema128.properties.identity.properties.tokens.items.properties.sha256,data:data9};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -17115,7 +17477,7 @@ const len2 = data10.length;
 for(let i2=0; i2<len2; i2++){
 let data11 = data10[i2];
 if(typeof data11 !== "string"){
-const err16 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups/" + i2,schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.tokens.items.properties.groups.items.type,parentSchema:schema127.properties.identity.properties.tokens.items.properties.groups.items,data:data11};
+const err16 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups/" + i2,schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.tokens.items.properties.groups.items.type,parentSchema:schema128.properties.identity.properties.tokens.items.properties.groups.items,data:data11};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -17127,7 +17489,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups",schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.properties.identity.properties.tokens.items.properties.groups.type,parentSchema:schema127.properties.identity.properties.tokens.items.properties.groups,data:data10};
+const err17 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups",schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.identity.properties.tokens.items.properties.groups.type,parentSchema:schema128.properties.identity.properties.tokens.items.properties.groups,data:data10};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -17141,7 +17503,7 @@ if(data7.scope !== undefined){
 let data12 = data7.scope;
 if(typeof data12 === "string"){
 if(!pattern13.test(data12)){
-const err18 = {instancePath:instancePath+"/identity/tokens/" + i1+"/scope",schemaPath:"#/properties/identity/properties/tokens/items/properties/scope/pattern",keyword:"pattern",params:{pattern: "^.+$"},message:"must match pattern \""+"^.+$"+"\"",schema:"^.+$",parentSchema:schema127.properties.identity.properties.tokens.items.properties.scope,data:data12};
+const err18 = {instancePath:instancePath+"/identity/tokens/" + i1+"/scope",schemaPath:"#/properties/identity/properties/tokens/items/properties/scope/pattern",keyword:"pattern",params:{pattern: "^.+$"},message:"must match pattern \""+"^.+$"+"\"",schema:"^.+$",parentSchema:schema128.properties.identity.properties.tokens.items.properties.scope,data:data12};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -17152,7 +17514,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/identity/tokens/" + i1+"/scope",schemaPath:"#/properties/identity/properties/tokens/items/properties/scope/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.tokens.items.properties.scope.type,parentSchema:schema127.properties.identity.properties.tokens.items.properties.scope,data:data12};
+const err19 = {instancePath:instancePath+"/identity/tokens/" + i1+"/scope",schemaPath:"#/properties/identity/properties/tokens/items/properties/scope/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.tokens.items.properties.scope.type,parentSchema:schema128.properties.identity.properties.tokens.items.properties.scope,data:data12};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -17164,7 +17526,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.properties.identity.properties.tokens.items.type,parentSchema:schema127.properties.identity.properties.tokens.items,data:data7};
+const err20 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.properties.identity.properties.tokens.items.type,parentSchema:schema128.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -17176,7 +17538,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.properties.identity.properties.tokens.type,parentSchema:schema127.properties.identity.properties.tokens,data:data6};
+const err21 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.identity.properties.tokens.type,parentSchema:schema128.properties.identity.properties.tokens,data:data6};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -17189,7 +17551,7 @@ errors++;
 if(data0.tokens_file !== undefined){
 let data13 = data0.tokens_file;
 if(typeof data13 !== "string"){
-const err22 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.tokens_file.type,parentSchema:schema127.properties.identity.properties.tokens_file,data:data13};
+const err22 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.tokens_file.type,parentSchema:schema128.properties.identity.properties.tokens_file,data:data13};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -17207,7 +17569,7 @@ for(let i3=0; i3<len3; i3++){
 let data15 = data14[i3];
 if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
 if(data15.issuer === undefined){
-const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema127.properties.identity.properties.jwt.items.required,parentSchema:schema127.properties.identity.properties.jwt.items,data:data15};
+const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema128.properties.identity.properties.jwt.items.required,parentSchema:schema128.properties.identity.properties.jwt.items,data:data15};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -17217,7 +17579,7 @@ vErrors.push(err23);
 errors++;
 }
 if(data15.audiences === undefined){
-const err24 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema127.properties.identity.properties.jwt.items.required,parentSchema:schema127.properties.identity.properties.jwt.items,data:data15};
+const err24 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema128.properties.identity.properties.jwt.items.required,parentSchema:schema128.properties.identity.properties.jwt.items,data:data15};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -17228,7 +17590,7 @@ errors++;
 }
 for(const key4 in data15){
 if(!(((((((key4 === "issuer") || (key4 === "audiences")) || (key4 === "jwks_uri")) || (key4 === "jwks_file")) || (key4 === "name_claim")) || (key4 === "groups_claim")) || (key4 === "clock_skew_s"))){
-const err25 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema127.properties.identity.properties.jwt.items,data:data15};
+const err25 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema128.properties.identity.properties.jwt.items,data:data15};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -17241,7 +17603,7 @@ errors++;
 if(data15.issuer !== undefined){
 let data16 = data15.issuer;
 if(typeof data16 !== "string"){
-const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema127.properties.identity.properties.jwt.items.properties.issuer,data:data16};
+const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema128.properties.identity.properties.jwt.items.properties.issuer,data:data16};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -17255,7 +17617,7 @@ if(data15.audiences !== undefined){
 let data17 = data15.audiences;
 if(Array.isArray(data17)){
 if(data17.length < 1){
-const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema127.properties.identity.properties.jwt.items.properties.audiences,data:data17};
+const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema128.properties.identity.properties.jwt.items.properties.audiences,data:data17};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -17268,7 +17630,7 @@ const len4 = data17.length;
 for(let i4=0; i4<len4; i4++){
 let data18 = data17[i4];
 if(typeof data18 !== "string"){
-const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema127.properties.identity.properties.jwt.items.properties.audiences.items,data:data18};
+const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema128.properties.identity.properties.jwt.items.properties.audiences.items,data:data18};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -17280,7 +17642,7 @@ errors++;
 }
 }
 else {
-const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema127.properties.identity.properties.jwt.items.properties.audiences,data:data17};
+const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema128.properties.identity.properties.jwt.items.properties.audiences,data:data17};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -17293,7 +17655,7 @@ errors++;
 if(data15.jwks_uri !== undefined){
 let data19 = data15.jwks_uri;
 if(typeof data19 !== "string"){
-const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema127.properties.identity.properties.jwt.items.properties.jwks_uri,data:data19};
+const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema128.properties.identity.properties.jwt.items.properties.jwks_uri,data:data19};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -17306,7 +17668,7 @@ errors++;
 if(data15.jwks_file !== undefined){
 let data20 = data15.jwks_file;
 if(typeof data20 !== "string"){
-const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema127.properties.identity.properties.jwt.items.properties.jwks_file,data:data20};
+const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema128.properties.identity.properties.jwt.items.properties.jwks_file,data:data20};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -17319,7 +17681,7 @@ errors++;
 if(data15.name_claim !== undefined){
 let data21 = data15.name_claim;
 if(typeof data21 !== "string"){
-const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema127.properties.identity.properties.jwt.items.properties.name_claim,data:data21};
+const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema128.properties.identity.properties.jwt.items.properties.name_claim,data:data21};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -17332,7 +17694,7 @@ errors++;
 if(data15.groups_claim !== undefined){
 let data22 = data15.groups_claim;
 if(typeof data22 !== "string"){
-const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema127.properties.identity.properties.jwt.items.properties.groups_claim,data:data22};
+const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema128.properties.identity.properties.jwt.items.properties.groups_claim,data:data22};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -17345,7 +17707,7 @@ errors++;
 if(data15.clock_skew_s !== undefined){
 let data23 = data15.clock_skew_s;
 if((!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))) && (typeof data23 !== "string")){
-const err34 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema127.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema127.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema127.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data23};
+const err34 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema128.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema128.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema128.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data23};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -17354,9 +17716,9 @@ vErrors.push(err34);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data23, schema127.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
+const reason0 = checkScalar.call(this, "duration", data23, schema128.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
 if(reason0 !== undefined){
-const err35 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema127.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data23};
+const err35 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema128.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data23};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -17368,7 +17730,7 @@ errors++;
 }
 }
 else {
-const err36 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.properties.identity.properties.jwt.items.type,parentSchema:schema127.properties.identity.properties.jwt.items,data:data15};
+const err36 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.properties.identity.properties.jwt.items.type,parentSchema:schema128.properties.identity.properties.jwt.items,data:data15};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -17380,7 +17742,7 @@ errors++;
 }
 }
 else {
-const err37 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.properties.identity.properties.jwt.type,parentSchema:schema127.properties.identity.properties.jwt,data:data14};
+const err37 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.identity.properties.jwt.type,parentSchema:schema128.properties.identity.properties.jwt,data:data14};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -17394,7 +17756,7 @@ if(data0.oidc !== undefined){
 let data24 = data0.oidc;
 if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
 if(data24.issuer === undefined){
-const err38 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema127.properties.identity.properties.oidc.required,parentSchema:schema127.properties.identity.properties.oidc,data:data24};
+const err38 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema128.properties.identity.properties.oidc.required,parentSchema:schema128.properties.identity.properties.oidc,data:data24};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -17404,7 +17766,7 @@ vErrors.push(err38);
 errors++;
 }
 if(data24.client_id === undefined){
-const err39 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'",schema:schema127.properties.identity.properties.oidc.required,parentSchema:schema127.properties.identity.properties.oidc,data:data24};
+const err39 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'",schema:schema128.properties.identity.properties.oidc.required,parentSchema:schema128.properties.identity.properties.oidc,data:data24};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -17415,7 +17777,7 @@ errors++;
 }
 for(const key5 in data24){
 if(!((((((((key5 === "issuer") || (key5 === "client_id")) || (key5 === "client_secret")) || (key5 === "label")) || (key5 === "scopes")) || (key5 === "name_claim")) || (key5 === "groups_claim")) || (key5 === "clock_skew_s"))){
-const err40 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema127.properties.identity.properties.oidc,data:data24};
+const err40 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema128.properties.identity.properties.oidc,data:data24};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -17428,7 +17790,7 @@ errors++;
 if(data24.issuer !== undefined){
 let data25 = data24.issuer;
 if(typeof data25 !== "string"){
-const err41 = {instancePath:instancePath+"/identity/oidc/issuer",schemaPath:"#/properties/identity/properties/oidc/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.oidc.properties.issuer.type,parentSchema:schema127.properties.identity.properties.oidc.properties.issuer,data:data25};
+const err41 = {instancePath:instancePath+"/identity/oidc/issuer",schemaPath:"#/properties/identity/properties/oidc/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.oidc.properties.issuer.type,parentSchema:schema128.properties.identity.properties.oidc.properties.issuer,data:data25};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -17442,7 +17804,7 @@ if(data24.client_id !== undefined){
 let data26 = data24.client_id;
 if(typeof data26 === "string"){
 if(!pattern13.test(data26)){
-const err42 = {instancePath:instancePath+"/identity/oidc/client_id",schemaPath:"#/properties/identity/properties/oidc/properties/client_id/pattern",keyword:"pattern",params:{pattern: "^.+$"},message:"must match pattern \""+"^.+$"+"\"",schema:"^.+$",parentSchema:schema127.properties.identity.properties.oidc.properties.client_id,data:data26};
+const err42 = {instancePath:instancePath+"/identity/oidc/client_id",schemaPath:"#/properties/identity/properties/oidc/properties/client_id/pattern",keyword:"pattern",params:{pattern: "^.+$"},message:"must match pattern \""+"^.+$"+"\"",schema:"^.+$",parentSchema:schema128.properties.identity.properties.oidc.properties.client_id,data:data26};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -17453,7 +17815,7 @@ errors++;
 }
 }
 else {
-const err43 = {instancePath:instancePath+"/identity/oidc/client_id",schemaPath:"#/properties/identity/properties/oidc/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.oidc.properties.client_id.type,parentSchema:schema127.properties.identity.properties.oidc.properties.client_id,data:data26};
+const err43 = {instancePath:instancePath+"/identity/oidc/client_id",schemaPath:"#/properties/identity/properties/oidc/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.oidc.properties.client_id.type,parentSchema:schema128.properties.identity.properties.oidc.properties.client_id,data:data26};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -17466,7 +17828,7 @@ errors++;
 if(data24.client_secret !== undefined){
 let data27 = data24.client_secret;
 if(typeof data27 !== "string"){
-const err44 = {instancePath:instancePath+"/identity/oidc/client_secret",schemaPath:"#/properties/identity/properties/oidc/properties/client_secret/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.oidc.properties.client_secret.type,parentSchema:schema127.properties.identity.properties.oidc.properties.client_secret,data:data27};
+const err44 = {instancePath:instancePath+"/identity/oidc/client_secret",schemaPath:"#/properties/identity/properties/oidc/properties/client_secret/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.oidc.properties.client_secret.type,parentSchema:schema128.properties.identity.properties.oidc.properties.client_secret,data:data27};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -17479,7 +17841,7 @@ errors++;
 if(data24.label !== undefined){
 let data28 = data24.label;
 if(typeof data28 !== "string"){
-const err45 = {instancePath:instancePath+"/identity/oidc/label",schemaPath:"#/properties/identity/properties/oidc/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.oidc.properties.label.type,parentSchema:schema127.properties.identity.properties.oidc.properties.label,data:data28};
+const err45 = {instancePath:instancePath+"/identity/oidc/label",schemaPath:"#/properties/identity/properties/oidc/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.oidc.properties.label.type,parentSchema:schema128.properties.identity.properties.oidc.properties.label,data:data28};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -17496,7 +17858,7 @@ const len5 = data29.length;
 for(let i5=0; i5<len5; i5++){
 let data30 = data29[i5];
 if(typeof data30 !== "string"){
-const err46 = {instancePath:instancePath+"/identity/oidc/scopes/" + i5,schemaPath:"#/properties/identity/properties/oidc/properties/scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.oidc.properties.scopes.items.type,parentSchema:schema127.properties.identity.properties.oidc.properties.scopes.items,data:data30};
+const err46 = {instancePath:instancePath+"/identity/oidc/scopes/" + i5,schemaPath:"#/properties/identity/properties/oidc/properties/scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.oidc.properties.scopes.items.type,parentSchema:schema128.properties.identity.properties.oidc.properties.scopes.items,data:data30};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -17508,7 +17870,7 @@ errors++;
 }
 }
 else {
-const err47 = {instancePath:instancePath+"/identity/oidc/scopes",schemaPath:"#/properties/identity/properties/oidc/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.properties.identity.properties.oidc.properties.scopes.type,parentSchema:schema127.properties.identity.properties.oidc.properties.scopes,data:data29};
+const err47 = {instancePath:instancePath+"/identity/oidc/scopes",schemaPath:"#/properties/identity/properties/oidc/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.identity.properties.oidc.properties.scopes.type,parentSchema:schema128.properties.identity.properties.oidc.properties.scopes,data:data29};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -17521,7 +17883,7 @@ errors++;
 if(data24.name_claim !== undefined){
 let data31 = data24.name_claim;
 if(typeof data31 !== "string"){
-const err48 = {instancePath:instancePath+"/identity/oidc/name_claim",schemaPath:"#/properties/identity/properties/oidc/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.oidc.properties.name_claim.type,parentSchema:schema127.properties.identity.properties.oidc.properties.name_claim,data:data31};
+const err48 = {instancePath:instancePath+"/identity/oidc/name_claim",schemaPath:"#/properties/identity/properties/oidc/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.oidc.properties.name_claim.type,parentSchema:schema128.properties.identity.properties.oidc.properties.name_claim,data:data31};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -17534,7 +17896,7 @@ errors++;
 if(data24.groups_claim !== undefined){
 let data32 = data24.groups_claim;
 if(typeof data32 !== "string"){
-const err49 = {instancePath:instancePath+"/identity/oidc/groups_claim",schemaPath:"#/properties/identity/properties/oidc/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.oidc.properties.groups_claim.type,parentSchema:schema127.properties.identity.properties.oidc.properties.groups_claim,data:data32};
+const err49 = {instancePath:instancePath+"/identity/oidc/groups_claim",schemaPath:"#/properties/identity/properties/oidc/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.oidc.properties.groups_claim.type,parentSchema:schema128.properties.identity.properties.oidc.properties.groups_claim,data:data32};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -17547,7 +17909,7 @@ errors++;
 if(data24.clock_skew_s !== undefined){
 let data33 = data24.clock_skew_s;
 if((!(((typeof data33 == "number") && (!(data33 % 1) && !isNaN(data33))) && (isFinite(data33)))) && (typeof data33 !== "string")){
-const err50 = {instancePath:instancePath+"/identity/oidc/clock_skew_s",schemaPath:"#/properties/identity/properties/oidc/properties/clock_skew_s/type",keyword:"type",params:{type: schema127.properties.identity.properties.oidc.properties.clock_skew_s.type},message:"must be integer,string",schema:schema127.properties.identity.properties.oidc.properties.clock_skew_s.type,parentSchema:schema127.properties.identity.properties.oidc.properties.clock_skew_s,data:data33};
+const err50 = {instancePath:instancePath+"/identity/oidc/clock_skew_s",schemaPath:"#/properties/identity/properties/oidc/properties/clock_skew_s/type",keyword:"type",params:{type: schema128.properties.identity.properties.oidc.properties.clock_skew_s.type},message:"must be integer,string",schema:schema128.properties.identity.properties.oidc.properties.clock_skew_s.type,parentSchema:schema128.properties.identity.properties.oidc.properties.clock_skew_s,data:data33};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -17556,9 +17918,9 @@ vErrors.push(err50);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data33, schema127.properties.identity.properties.oidc.properties.clock_skew_s, instancePath+"/identity/oidc/clock_skew_s");
+const reason1 = checkScalar.call(this, "duration", data33, schema128.properties.identity.properties.oidc.properties.clock_skew_s, instancePath+"/identity/oidc/clock_skew_s");
 if(reason1 !== undefined){
-const err51 = {instancePath:instancePath+"/identity/oidc/clock_skew_s",schemaPath:"#/properties/identity/properties/oidc/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema127.properties.identity.properties.oidc.properties.clock_skew_s,data:data33};
+const err51 = {instancePath:instancePath+"/identity/oidc/clock_skew_s",schemaPath:"#/properties/identity/properties/oidc/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema128.properties.identity.properties.oidc.properties.clock_skew_s,data:data33};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -17570,7 +17932,7 @@ errors++;
 }
 }
 else {
-const err52 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.properties.identity.properties.oidc.type,parentSchema:schema127.properties.identity.properties.oidc,data:data24};
+const err52 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.properties.identity.properties.oidc.type,parentSchema:schema128.properties.identity.properties.oidc,data:data24};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -17583,7 +17945,7 @@ errors++;
 if(data0.htpasswd_file !== undefined){
 let data34 = data0.htpasswd_file;
 if(typeof data34 !== "string"){
-const err53 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.htpasswd_file.type,parentSchema:schema127.properties.identity.properties.htpasswd_file,data:data34};
+const err53 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.htpasswd_file.type,parentSchema:schema128.properties.identity.properties.htpasswd_file,data:data34};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -17598,7 +17960,7 @@ let data35 = data0.client_certificates;
 if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
 for(const key6 in data35){
 if(!((key6 === "name") || (key6 === "groups"))){
-const err54 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema127.properties.identity.properties.client_certificates,data:data35};
+const err54 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema128.properties.identity.properties.client_certificates,data:data35};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -17611,7 +17973,7 @@ errors++;
 if(data35.name !== undefined){
 let data36 = data35.name;
 if(typeof data36 !== "string"){
-const err55 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema127.properties.identity.properties.client_certificates.properties.name,data:data36};
+const err55 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema128.properties.identity.properties.client_certificates.properties.name,data:data36};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -17621,7 +17983,7 @@ vErrors.push(err55);
 errors++;
 }
 if(!((((data36 === "common_name") || (data36 === "dns")) || (data36 === "uri")) || (data36 === "email"))){
-const err56 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema127.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema127.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema127.properties.identity.properties.client_certificates.properties.name,data:data36};
+const err56 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema128.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema128.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema128.properties.identity.properties.client_certificates.properties.name,data:data36};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -17634,7 +17996,7 @@ errors++;
 if(data35.groups !== undefined){
 let data37 = data35.groups;
 if(typeof data37 !== "string"){
-const err57 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema127.properties.identity.properties.client_certificates.properties.groups,data:data37};
+const err57 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema128.properties.identity.properties.client_certificates.properties.groups,data:data37};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -17644,7 +18006,7 @@ vErrors.push(err57);
 errors++;
 }
 if(!(((data37 === "none") || (data37 === "organization")) || (data37 === "organizational_unit"))){
-const err58 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema127.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema127.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema127.properties.identity.properties.client_certificates.properties.groups,data:data37};
+const err58 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema128.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema128.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema128.properties.identity.properties.client_certificates.properties.groups,data:data37};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -17656,7 +18018,7 @@ errors++;
 }
 }
 else {
-const err59 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.properties.identity.properties.client_certificates.type,parentSchema:schema127.properties.identity.properties.client_certificates,data:data35};
+const err59 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.properties.identity.properties.client_certificates.type,parentSchema:schema128.properties.identity.properties.client_certificates,data:data35};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -17668,7 +18030,7 @@ errors++;
 }
 }
 else {
-const err60 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.properties.identity.type,parentSchema:schema127.properties.identity,data:data0};
+const err60 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.properties.identity.type,parentSchema:schema128.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -17686,7 +18048,7 @@ for(let i6=0; i6<len6; i6++){
 let data39 = data38[i6];
 if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
 if(data39.may === undefined){
-const err61 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema127.properties.access.items.required,parentSchema:schema127.properties.access.items,data:data39};
+const err61 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema128.properties.access.items.required,parentSchema:schema128.properties.access.items,data:data39};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -17697,7 +18059,7 @@ errors++;
 }
 for(const key7 in data39){
 if(!((((((((key7 === "may") || (key7 === "instances")) || (key7 === "schedulers")) || (key7 === "anonymous")) || (key7 === "names")) || (key7 === "groups")) || (key7 === "claims")) || (key7 === "by"))){
-const err62 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties",schema:false,parentSchema:schema127.properties.access.items,data:data39};
+const err62 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties",schema:false,parentSchema:schema128.properties.access.items,data:data39};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -17711,7 +18073,7 @@ if(data39.may !== undefined){
 let data40 = data39.may;
 if(Array.isArray(data40)){
 if(data40.length < 1){
-const err63 = {instancePath:instancePath+"/access/" + i6+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema127.properties.access.items.properties.may,data:data40};
+const err63 = {instancePath:instancePath+"/access/" + i6+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema128.properties.access.items.properties.may,data:data40};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -17724,7 +18086,7 @@ const len7 = data40.length;
 for(let i7=0; i7<len7; i7++){
 let data41 = data40[i7];
 if(typeof data41 !== "string"){
-const err64 = {instancePath:instancePath+"/access/" + i6+"/may/" + i7,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.access.items.properties.may.items.type,parentSchema:schema127.properties.access.items.properties.may.items,data:data41};
+const err64 = {instancePath:instancePath+"/access/" + i6+"/may/" + i7,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.access.items.properties.may.items.type,parentSchema:schema128.properties.access.items.properties.may.items,data:data41};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -17733,9 +18095,9 @@ vErrors.push(err64);
 }
 errors++;
 }
-const reason2 = checkWord.call(this, schema127.properties.access.items.properties.may.items["x-words"], data41, schema127.properties.access.items.properties.may.items, instancePath+"/access/" + i6+"/may/" + i7);
+const reason2 = checkWord.call(this, schema128.properties.access.items.properties.may.items["x-words"], data41, schema128.properties.access.items.properties.may.items, instancePath+"/access/" + i6+"/may/" + i7);
 if(reason2 !== undefined){
-const err65 = {instancePath:instancePath+"/access/" + i6+"/may/" + i7,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema127.properties.access.items.properties.may.items["x-words"],parentSchema:schema127.properties.access.items.properties.may.items,data:data41};
+const err65 = {instancePath:instancePath+"/access/" + i6+"/may/" + i7,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema128.properties.access.items.properties.may.items["x-words"],parentSchema:schema128.properties.access.items.properties.may.items,data:data41};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -17747,7 +18109,7 @@ errors++;
 }
 }
 else {
-const err66 = {instancePath:instancePath+"/access/" + i6+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.properties.access.items.properties.may.type,parentSchema:schema127.properties.access.items.properties.may,data:data40};
+const err66 = {instancePath:instancePath+"/access/" + i6+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.access.items.properties.may.type,parentSchema:schema128.properties.access.items.properties.may,data:data40};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -17764,7 +18126,7 @@ const len8 = data42.length;
 for(let i8=0; i8<len8; i8++){
 let data43 = data42[i8];
 if(typeof data43 !== "string"){
-const err67 = {instancePath:instancePath+"/access/" + i6+"/instances/" + i8,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.access.items.properties.instances.items.type,parentSchema:schema127.properties.access.items.properties.instances.items,data:data43};
+const err67 = {instancePath:instancePath+"/access/" + i6+"/instances/" + i8,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.access.items.properties.instances.items.type,parentSchema:schema128.properties.access.items.properties.instances.items,data:data43};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -17776,7 +18138,7 @@ errors++;
 }
 }
 else {
-const err68 = {instancePath:instancePath+"/access/" + i6+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.properties.access.items.properties.instances.type,parentSchema:schema127.properties.access.items.properties.instances,data:data42};
+const err68 = {instancePath:instancePath+"/access/" + i6+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.access.items.properties.instances.type,parentSchema:schema128.properties.access.items.properties.instances,data:data42};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -17793,7 +18155,7 @@ const len9 = data44.length;
 for(let i9=0; i9<len9; i9++){
 let data45 = data44[i9];
 if(typeof data45 !== "string"){
-const err69 = {instancePath:instancePath+"/access/" + i6+"/schedulers/" + i9,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.access.items.properties.schedulers.items.type,parentSchema:schema127.properties.access.items.properties.schedulers.items,data:data45};
+const err69 = {instancePath:instancePath+"/access/" + i6+"/schedulers/" + i9,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.access.items.properties.schedulers.items.type,parentSchema:schema128.properties.access.items.properties.schedulers.items,data:data45};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -17805,7 +18167,7 @@ errors++;
 }
 }
 else {
-const err70 = {instancePath:instancePath+"/access/" + i6+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.properties.access.items.properties.schedulers.type,parentSchema:schema127.properties.access.items.properties.schedulers,data:data44};
+const err70 = {instancePath:instancePath+"/access/" + i6+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.access.items.properties.schedulers.type,parentSchema:schema128.properties.access.items.properties.schedulers,data:data44};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -17818,7 +18180,7 @@ errors++;
 if(data39.anonymous !== undefined){
 let data46 = data39.anonymous;
 if((typeof data46 !== "boolean") && (typeof data46 !== "string")){
-const err71 = {instancePath:instancePath+"/access/" + i6+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema127.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema127.properties.access.items.properties.anonymous.type,parentSchema:schema127.properties.access.items.properties.anonymous,data:data46};
+const err71 = {instancePath:instancePath+"/access/" + i6+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema128.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema128.properties.access.items.properties.anonymous.type,parentSchema:schema128.properties.access.items.properties.anonymous,data:data46};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -17827,9 +18189,9 @@ vErrors.push(err71);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "bool", data46, schema127.properties.access.items.properties.anonymous, instancePath+"/access/" + i6+"/anonymous");
+const reason3 = checkScalar.call(this, "bool", data46, schema128.properties.access.items.properties.anonymous, instancePath+"/access/" + i6+"/anonymous");
 if(reason3 !== undefined){
-const err72 = {instancePath:instancePath+"/access/" + i6+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason3,schema:"bool",parentSchema:schema127.properties.access.items.properties.anonymous,data:data46};
+const err72 = {instancePath:instancePath+"/access/" + i6+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason3,schema:"bool",parentSchema:schema128.properties.access.items.properties.anonymous,data:data46};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -17843,7 +18205,7 @@ if(data39.names !== undefined){
 let data47 = data39.names;
 if(Array.isArray(data47)){
 if(data47.length < 1){
-const err73 = {instancePath:instancePath+"/access/" + i6+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema127.properties.access.items.properties.names,data:data47};
+const err73 = {instancePath:instancePath+"/access/" + i6+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema128.properties.access.items.properties.names,data:data47};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -17856,7 +18218,7 @@ const len10 = data47.length;
 for(let i10=0; i10<len10; i10++){
 let data48 = data47[i10];
 if(typeof data48 !== "string"){
-const err74 = {instancePath:instancePath+"/access/" + i6+"/names/" + i10,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.access.items.properties.names.items.type,parentSchema:schema127.properties.access.items.properties.names.items,data:data48};
+const err74 = {instancePath:instancePath+"/access/" + i6+"/names/" + i10,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.access.items.properties.names.items.type,parentSchema:schema128.properties.access.items.properties.names.items,data:data48};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -17868,7 +18230,7 @@ errors++;
 }
 }
 else {
-const err75 = {instancePath:instancePath+"/access/" + i6+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.properties.access.items.properties.names.type,parentSchema:schema127.properties.access.items.properties.names,data:data47};
+const err75 = {instancePath:instancePath+"/access/" + i6+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.access.items.properties.names.type,parentSchema:schema128.properties.access.items.properties.names,data:data47};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -17882,7 +18244,7 @@ if(data39.groups !== undefined){
 let data49 = data39.groups;
 if(Array.isArray(data49)){
 if(data49.length < 1){
-const err76 = {instancePath:instancePath+"/access/" + i6+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema127.properties.access.items.properties.groups,data:data49};
+const err76 = {instancePath:instancePath+"/access/" + i6+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema128.properties.access.items.properties.groups,data:data49};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -17895,7 +18257,7 @@ const len11 = data49.length;
 for(let i11=0; i11<len11; i11++){
 let data50 = data49[i11];
 if(typeof data50 !== "string"){
-const err77 = {instancePath:instancePath+"/access/" + i6+"/groups/" + i11,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.access.items.properties.groups.items.type,parentSchema:schema127.properties.access.items.properties.groups.items,data:data50};
+const err77 = {instancePath:instancePath+"/access/" + i6+"/groups/" + i11,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.access.items.properties.groups.items.type,parentSchema:schema128.properties.access.items.properties.groups.items,data:data50};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -17907,7 +18269,7 @@ errors++;
 }
 }
 else {
-const err78 = {instancePath:instancePath+"/access/" + i6+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.properties.access.items.properties.groups.type,parentSchema:schema127.properties.access.items.properties.groups,data:data49};
+const err78 = {instancePath:instancePath+"/access/" + i6+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.access.items.properties.groups.type,parentSchema:schema128.properties.access.items.properties.groups,data:data49};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -17923,7 +18285,7 @@ if(data51 && typeof data51 == "object" && !Array.isArray(data51)){
 for(const key8 in data51){
 let data52 = data51[key8];
 if(typeof data52 !== "string"){
-const err79 = {instancePath:instancePath+"/access/" + i6+"/claims/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema127.properties.access.items.properties.claims.additionalProperties,data:data52};
+const err79 = {instancePath:instancePath+"/access/" + i6+"/claims/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema128.properties.access.items.properties.claims.additionalProperties,data:data52};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -17935,7 +18297,7 @@ errors++;
 }
 }
 else {
-const err80 = {instancePath:instancePath+"/access/" + i6+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.properties.access.items.properties.claims.type,parentSchema:schema127.properties.access.items.properties.claims,data:data51};
+const err80 = {instancePath:instancePath+"/access/" + i6+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.properties.access.items.properties.claims.type,parentSchema:schema128.properties.access.items.properties.claims,data:data51};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -17949,7 +18311,7 @@ if(data39.by !== undefined){
 let data53 = data39.by;
 if(Array.isArray(data53)){
 if(data53.length < 1){
-const err81 = {instancePath:instancePath+"/access/" + i6+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema127.properties.access.items.properties.by,data:data53};
+const err81 = {instancePath:instancePath+"/access/" + i6+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema128.properties.access.items.properties.by,data:data53};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -17962,7 +18324,7 @@ const len12 = data53.length;
 for(let i12=0; i12<len12; i12++){
 let data54 = data53[i12];
 if(typeof data54 !== "string"){
-const err82 = {instancePath:instancePath+"/access/" + i6+"/by/" + i12,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.access.items.properties.by.items.type,parentSchema:schema127.properties.access.items.properties.by.items,data:data54};
+const err82 = {instancePath:instancePath+"/access/" + i6+"/by/" + i12,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.access.items.properties.by.items.type,parentSchema:schema128.properties.access.items.properties.by.items,data:data54};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -17972,7 +18334,7 @@ vErrors.push(err82);
 errors++;
 }
 if(!(((((data54 === "header") || (data54 === "token")) || (data54 === "jwt")) || (data54 === "basic")) || (data54 === "certificate"))){
-const err83 = {instancePath:instancePath+"/access/" + i6+"/by/" + i12,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema127.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema127.properties.access.items.properties.by.items.enum,parentSchema:schema127.properties.access.items.properties.by.items,data:data54};
+const err83 = {instancePath:instancePath+"/access/" + i6+"/by/" + i12,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema128.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema128.properties.access.items.properties.by.items.enum,parentSchema:schema128.properties.access.items.properties.by.items,data:data54};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -17984,7 +18346,7 @@ errors++;
 }
 }
 else {
-const err84 = {instancePath:instancePath+"/access/" + i6+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.properties.access.items.properties.by.type,parentSchema:schema127.properties.access.items.properties.by,data:data53};
+const err84 = {instancePath:instancePath+"/access/" + i6+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.access.items.properties.by.type,parentSchema:schema128.properties.access.items.properties.by,data:data53};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -17996,7 +18358,7 @@ errors++;
 }
 }
 else {
-const err85 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.properties.access.items.type,parentSchema:schema127.properties.access.items,data:data39};
+const err85 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.properties.access.items.type,parentSchema:schema128.properties.access.items,data:data39};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -18008,7 +18370,7 @@ errors++;
 }
 }
 else {
-const err86 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.properties.access.type,parentSchema:schema127.properties.access,data:data38};
+const err86 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.access.type,parentSchema:schema128.properties.access,data:data38};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -18023,7 +18385,7 @@ let data55 = data.scopes;
 if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
 for(const key9 in data55){
 if(!(((key9 === "rules") || (key9 === "max_bytes")) || (key9 === "scope_days"))){
-const err87 = {instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema127.properties.scopes,data:data55};
+const err87 = {instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema128.properties.scopes,data:data55};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -18041,7 +18403,7 @@ for(let i13=0; i13<len13; i13++){
 let data57 = data56[i13];
 if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
 if(data57.scope === undefined){
-const err88 = {instancePath:instancePath+"/scopes/rules/" + i13,schemaPath:"#/properties/scopes/properties/rules/items/required",keyword:"required",params:{missingProperty: "scope"},message:"must have required property '"+"scope"+"'",schema:schema127.properties.scopes.properties.rules.items.required,parentSchema:schema127.properties.scopes.properties.rules.items,data:data57};
+const err88 = {instancePath:instancePath+"/scopes/rules/" + i13,schemaPath:"#/properties/scopes/properties/rules/items/required",keyword:"required",params:{missingProperty: "scope"},message:"must have required property '"+"scope"+"'",schema:schema128.properties.scopes.properties.rules.items.required,parentSchema:schema128.properties.scopes.properties.rules.items,data:data57};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -18052,7 +18414,7 @@ errors++;
 }
 for(const key10 in data57){
 if(!((((((((key10 === "scope") || (key10 === "unless")) || (key10 === "instances")) || (key10 === "anonymous")) || (key10 === "names")) || (key10 === "groups")) || (key10 === "claims")) || (key10 === "by"))){
-const err89 = {instancePath:instancePath+"/scopes/rules/" + i13,schemaPath:"#/properties/scopes/properties/rules/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties",schema:false,parentSchema:schema127.properties.scopes.properties.rules.items,data:data57};
+const err89 = {instancePath:instancePath+"/scopes/rules/" + i13,schemaPath:"#/properties/scopes/properties/rules/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties",schema:false,parentSchema:schema128.properties.scopes.properties.rules.items,data:data57};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -18065,7 +18427,7 @@ errors++;
 if(data57.scope !== undefined){
 let data58 = data57.scope;
 if(typeof data58 !== "string"){
-const err90 = {instancePath:instancePath+"/scopes/rules/" + i13+"/scope",schemaPath:"#/properties/scopes/properties/rules/items/properties/scope/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.scopes.properties.rules.items.properties.scope.type,parentSchema:schema127.properties.scopes.properties.rules.items.properties.scope,data:data58};
+const err90 = {instancePath:instancePath+"/scopes/rules/" + i13+"/scope",schemaPath:"#/properties/scopes/properties/rules/items/properties/scope/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.scopes.properties.rules.items.properties.scope.type,parentSchema:schema128.properties.scopes.properties.rules.items.properties.scope,data:data58};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -18081,7 +18443,7 @@ if(data59 && typeof data59 == "object" && !Array.isArray(data59)){
 for(const key11 in data59){
 let data60 = data59[key11];
 if(typeof data60 !== "string"){
-const err91 = {instancePath:instancePath+"/scopes/rules/" + i13+"/unless/" + key11.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/scopes/properties/rules/items/properties/unless/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.scopes.properties.rules.items.properties.unless.additionalProperties.type,parentSchema:schema127.properties.scopes.properties.rules.items.properties.unless.additionalProperties,data:data60};
+const err91 = {instancePath:instancePath+"/scopes/rules/" + i13+"/unless/" + key11.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/scopes/properties/rules/items/properties/unless/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.scopes.properties.rules.items.properties.unless.additionalProperties.type,parentSchema:schema128.properties.scopes.properties.rules.items.properties.unless.additionalProperties,data:data60};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -18093,7 +18455,7 @@ errors++;
 }
 }
 else {
-const err92 = {instancePath:instancePath+"/scopes/rules/" + i13+"/unless",schemaPath:"#/properties/scopes/properties/rules/items/properties/unless/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.properties.scopes.properties.rules.items.properties.unless.type,parentSchema:schema127.properties.scopes.properties.rules.items.properties.unless,data:data59};
+const err92 = {instancePath:instancePath+"/scopes/rules/" + i13+"/unless",schemaPath:"#/properties/scopes/properties/rules/items/properties/unless/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.properties.scopes.properties.rules.items.properties.unless.type,parentSchema:schema128.properties.scopes.properties.rules.items.properties.unless,data:data59};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -18110,7 +18472,7 @@ const len14 = data61.length;
 for(let i14=0; i14<len14; i14++){
 let data62 = data61[i14];
 if(typeof data62 !== "string"){
-const err93 = {instancePath:instancePath+"/scopes/rules/" + i13+"/instances/" + i14,schemaPath:"#/properties/scopes/properties/rules/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.scopes.properties.rules.items.properties.instances.items.type,parentSchema:schema127.properties.scopes.properties.rules.items.properties.instances.items,data:data62};
+const err93 = {instancePath:instancePath+"/scopes/rules/" + i13+"/instances/" + i14,schemaPath:"#/properties/scopes/properties/rules/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.scopes.properties.rules.items.properties.instances.items.type,parentSchema:schema128.properties.scopes.properties.rules.items.properties.instances.items,data:data62};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -18122,7 +18484,7 @@ errors++;
 }
 }
 else {
-const err94 = {instancePath:instancePath+"/scopes/rules/" + i13+"/instances",schemaPath:"#/properties/scopes/properties/rules/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.properties.scopes.properties.rules.items.properties.instances.type,parentSchema:schema127.properties.scopes.properties.rules.items.properties.instances,data:data61};
+const err94 = {instancePath:instancePath+"/scopes/rules/" + i13+"/instances",schemaPath:"#/properties/scopes/properties/rules/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.scopes.properties.rules.items.properties.instances.type,parentSchema:schema128.properties.scopes.properties.rules.items.properties.instances,data:data61};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -18135,7 +18497,7 @@ errors++;
 if(data57.anonymous !== undefined){
 let data63 = data57.anonymous;
 if((typeof data63 !== "boolean") && (typeof data63 !== "string")){
-const err95 = {instancePath:instancePath+"/scopes/rules/" + i13+"/anonymous",schemaPath:"#/properties/scopes/properties/rules/items/properties/anonymous/type",keyword:"type",params:{type: schema127.properties.scopes.properties.rules.items.properties.anonymous.type},message:"must be boolean,string",schema:schema127.properties.scopes.properties.rules.items.properties.anonymous.type,parentSchema:schema127.properties.scopes.properties.rules.items.properties.anonymous,data:data63};
+const err95 = {instancePath:instancePath+"/scopes/rules/" + i13+"/anonymous",schemaPath:"#/properties/scopes/properties/rules/items/properties/anonymous/type",keyword:"type",params:{type: schema128.properties.scopes.properties.rules.items.properties.anonymous.type},message:"must be boolean,string",schema:schema128.properties.scopes.properties.rules.items.properties.anonymous.type,parentSchema:schema128.properties.scopes.properties.rules.items.properties.anonymous,data:data63};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -18144,9 +18506,9 @@ vErrors.push(err95);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "bool", data63, schema127.properties.scopes.properties.rules.items.properties.anonymous, instancePath+"/scopes/rules/" + i13+"/anonymous");
+const reason4 = checkScalar.call(this, "bool", data63, schema128.properties.scopes.properties.rules.items.properties.anonymous, instancePath+"/scopes/rules/" + i13+"/anonymous");
 if(reason4 !== undefined){
-const err96 = {instancePath:instancePath+"/scopes/rules/" + i13+"/anonymous",schemaPath:"#/properties/scopes/properties/rules/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema127.properties.scopes.properties.rules.items.properties.anonymous,data:data63};
+const err96 = {instancePath:instancePath+"/scopes/rules/" + i13+"/anonymous",schemaPath:"#/properties/scopes/properties/rules/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema128.properties.scopes.properties.rules.items.properties.anonymous,data:data63};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -18157,32 +18519,32 @@ errors++;
 }
 }
 if(data57.names !== undefined){
-if(!(validate292.call(this, data57.names, {instancePath:instancePath+"/scopes/rules/" + i13+"/names",parentData:data57,parentDataProperty:"names",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate292.errors);
-errors = vErrors.length;
-}
-}
-if(data57.groups !== undefined){
-if(!(validate294.call(this, data57.groups, {instancePath:instancePath+"/scopes/rules/" + i13+"/groups",parentData:data57,parentDataProperty:"groups",rootData,dynamicAnchors}))){
+if(!(validate294.call(this, data57.names, {instancePath:instancePath+"/scopes/rules/" + i13+"/names",parentData:data57,parentDataProperty:"names",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate294.errors);
 errors = vErrors.length;
 }
 }
-if(data57.claims !== undefined){
-if(!(validate296.call(this, data57.claims, {instancePath:instancePath+"/scopes/rules/" + i13+"/claims",parentData:data57,parentDataProperty:"claims",rootData,dynamicAnchors}))){
+if(data57.groups !== undefined){
+if(!(validate296.call(this, data57.groups, {instancePath:instancePath+"/scopes/rules/" + i13+"/groups",parentData:data57,parentDataProperty:"groups",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate296.errors);
 errors = vErrors.length;
 }
 }
-if(data57.by !== undefined){
-if(!(validate298.call(this, data57.by, {instancePath:instancePath+"/scopes/rules/" + i13+"/by",parentData:data57,parentDataProperty:"by",rootData,dynamicAnchors}))){
+if(data57.claims !== undefined){
+if(!(validate298.call(this, data57.claims, {instancePath:instancePath+"/scopes/rules/" + i13+"/claims",parentData:data57,parentDataProperty:"claims",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate298.errors);
+errors = vErrors.length;
+}
+}
+if(data57.by !== undefined){
+if(!(validate300.call(this, data57.by, {instancePath:instancePath+"/scopes/rules/" + i13+"/by",parentData:data57,parentDataProperty:"by",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate300.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err97 = {instancePath:instancePath+"/scopes/rules/" + i13,schemaPath:"#/properties/scopes/properties/rules/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.properties.scopes.properties.rules.items.type,parentSchema:schema127.properties.scopes.properties.rules.items,data:data57};
+const err97 = {instancePath:instancePath+"/scopes/rules/" + i13,schemaPath:"#/properties/scopes/properties/rules/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.properties.scopes.properties.rules.items.type,parentSchema:schema128.properties.scopes.properties.rules.items,data:data57};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -18194,7 +18556,7 @@ errors++;
 }
 }
 else {
-const err98 = {instancePath:instancePath+"/scopes/rules",schemaPath:"#/properties/scopes/properties/rules/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.properties.scopes.properties.rules.type,parentSchema:schema127.properties.scopes.properties.rules,data:data56};
+const err98 = {instancePath:instancePath+"/scopes/rules",schemaPath:"#/properties/scopes/properties/rules/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.scopes.properties.rules.type,parentSchema:schema128.properties.scopes.properties.rules,data:data56};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -18207,7 +18569,7 @@ errors++;
 if(data55.max_bytes !== undefined){
 let data68 = data55.max_bytes;
 if((!(((typeof data68 == "number") && (!(data68 % 1) && !isNaN(data68))) && (isFinite(data68)))) && (typeof data68 !== "string")){
-const err99 = {instancePath:instancePath+"/scopes/max_bytes",schemaPath:"#/properties/scopes/properties/max_bytes/type",keyword:"type",params:{type: schema127.properties.scopes.properties.max_bytes.type},message:"must be integer,string",schema:schema127.properties.scopes.properties.max_bytes.type,parentSchema:schema127.properties.scopes.properties.max_bytes,data:data68};
+const err99 = {instancePath:instancePath+"/scopes/max_bytes",schemaPath:"#/properties/scopes/properties/max_bytes/type",keyword:"type",params:{type: schema128.properties.scopes.properties.max_bytes.type},message:"must be integer,string",schema:schema128.properties.scopes.properties.max_bytes.type,parentSchema:schema128.properties.scopes.properties.max_bytes,data:data68};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -18216,9 +18578,9 @@ vErrors.push(err99);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "size", data68, schema127.properties.scopes.properties.max_bytes, instancePath+"/scopes/max_bytes");
+const reason5 = checkScalar.call(this, "size", data68, schema128.properties.scopes.properties.max_bytes, instancePath+"/scopes/max_bytes");
 if(reason5 !== undefined){
-const err100 = {instancePath:instancePath+"/scopes/max_bytes",schemaPath:"#/properties/scopes/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema127.properties.scopes.properties.max_bytes,data:data68};
+const err100 = {instancePath:instancePath+"/scopes/max_bytes",schemaPath:"#/properties/scopes/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema128.properties.scopes.properties.max_bytes,data:data68};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -18229,7 +18591,7 @@ errors++;
 }
 if((typeof data68 == "number") && (isFinite(data68))){
 if(data68 < 1 || isNaN(data68)){
-const err101 = {instancePath:instancePath+"/scopes/max_bytes",schemaPath:"#/properties/scopes/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema127.properties.scopes.properties.max_bytes,data:data68};
+const err101 = {instancePath:instancePath+"/scopes/max_bytes",schemaPath:"#/properties/scopes/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema128.properties.scopes.properties.max_bytes,data:data68};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -18243,7 +18605,7 @@ errors++;
 if(data55.scope_days !== undefined){
 let data69 = data55.scope_days;
 if((!(((typeof data69 == "number") && (!(data69 % 1) && !isNaN(data69))) && (isFinite(data69)))) && (typeof data69 !== "string")){
-const err102 = {instancePath:instancePath+"/scopes/scope_days",schemaPath:"#/properties/scopes/properties/scope_days/type",keyword:"type",params:{type: schema127.properties.scopes.properties.scope_days.type},message:"must be integer,string",schema:schema127.properties.scopes.properties.scope_days.type,parentSchema:schema127.properties.scopes.properties.scope_days,data:data69};
+const err102 = {instancePath:instancePath+"/scopes/scope_days",schemaPath:"#/properties/scopes/properties/scope_days/type",keyword:"type",params:{type: schema128.properties.scopes.properties.scope_days.type},message:"must be integer,string",schema:schema128.properties.scopes.properties.scope_days.type,parentSchema:schema128.properties.scopes.properties.scope_days,data:data69};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -18252,9 +18614,9 @@ vErrors.push(err102);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "count", data69, schema127.properties.scopes.properties.scope_days, instancePath+"/scopes/scope_days");
+const reason6 = checkScalar.call(this, "count", data69, schema128.properties.scopes.properties.scope_days, instancePath+"/scopes/scope_days");
 if(reason6 !== undefined){
-const err103 = {instancePath:instancePath+"/scopes/scope_days",schemaPath:"#/properties/scopes/properties/scope_days/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema127.properties.scopes.properties.scope_days,data:data69};
+const err103 = {instancePath:instancePath+"/scopes/scope_days",schemaPath:"#/properties/scopes/properties/scope_days/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema128.properties.scopes.properties.scope_days,data:data69};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -18265,7 +18627,7 @@ errors++;
 }
 if((typeof data69 == "number") && (isFinite(data69))){
 if(data69 > 3650 || isNaN(data69)){
-const err104 = {instancePath:instancePath+"/scopes/scope_days",schemaPath:"#/properties/scopes/properties/scope_days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3650},message:"must be <= 3650",schema:3650,parentSchema:schema127.properties.scopes.properties.scope_days,data:data69};
+const err104 = {instancePath:instancePath+"/scopes/scope_days",schemaPath:"#/properties/scopes/properties/scope_days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3650},message:"must be <= 3650",schema:3650,parentSchema:schema128.properties.scopes.properties.scope_days,data:data69};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -18275,7 +18637,7 @@ vErrors.push(err104);
 errors++;
 }
 if(data69 < 1 || isNaN(data69)){
-const err105 = {instancePath:instancePath+"/scopes/scope_days",schemaPath:"#/properties/scopes/properties/scope_days/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema127.properties.scopes.properties.scope_days,data:data69};
+const err105 = {instancePath:instancePath+"/scopes/scope_days",schemaPath:"#/properties/scopes/properties/scope_days/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema128.properties.scopes.properties.scope_days,data:data69};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -18288,7 +18650,7 @@ errors++;
 }
 }
 else {
-const err106 = {instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.properties.scopes.type,parentSchema:schema127.properties.scopes,data:data55};
+const err106 = {instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.properties.scopes.type,parentSchema:schema128.properties.scopes,data:data55};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -18306,7 +18668,7 @@ for(let i15=0; i15<len15; i15++){
 let data71 = data70[i15];
 if(data71 && typeof data71 == "object" && !Array.isArray(data71)){
 if(data71.requests_per_s === undefined){
-const err107 = {instancePath:instancePath+"/request_limits/" + i15,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema127.properties.request_limits.items.required,parentSchema:schema127.properties.request_limits.items,data:data71};
+const err107 = {instancePath:instancePath+"/request_limits/" + i15,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema128.properties.request_limits.items.required,parentSchema:schema128.properties.request_limits.items,data:data71};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -18317,7 +18679,7 @@ errors++;
 }
 for(const key12 in data71){
 if(!(((((((key12 === "requests_per_s") || (key12 === "burst")) || (key12 === "anonymous")) || (key12 === "names")) || (key12 === "groups")) || (key12 === "claims")) || (key12 === "by"))){
-const err108 = {instancePath:instancePath+"/request_limits/" + i15,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties",schema:false,parentSchema:schema127.properties.request_limits.items,data:data71};
+const err108 = {instancePath:instancePath+"/request_limits/" + i15,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties",schema:false,parentSchema:schema128.properties.request_limits.items,data:data71};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -18330,7 +18692,7 @@ errors++;
 if(data71.requests_per_s !== undefined){
 let data72 = data71.requests_per_s;
 if((!((typeof data72 == "number") && (isFinite(data72)))) && (typeof data72 !== "string")){
-const err109 = {instancePath:instancePath+"/request_limits/" + i15+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema127.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema127.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema127.properties.request_limits.items.properties.requests_per_s,data:data72};
+const err109 = {instancePath:instancePath+"/request_limits/" + i15+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema128.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema128.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema128.properties.request_limits.items.properties.requests_per_s,data:data72};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -18339,9 +18701,9 @@ vErrors.push(err109);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "number", data72, schema127.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i15+"/requests_per_s");
+const reason7 = checkScalar.call(this, "number", data72, schema128.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i15+"/requests_per_s");
 if(reason7 !== undefined){
-const err110 = {instancePath:instancePath+"/request_limits/" + i15+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"number",parentSchema:schema127.properties.request_limits.items.properties.requests_per_s,data:data72};
+const err110 = {instancePath:instancePath+"/request_limits/" + i15+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"number",parentSchema:schema128.properties.request_limits.items.properties.requests_per_s,data:data72};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -18352,7 +18714,7 @@ errors++;
 }
 if((typeof data72 == "number") && (isFinite(data72))){
 if(data72 <= 0 || isNaN(data72)){
-const err111 = {instancePath:instancePath+"/request_limits/" + i15+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema127.properties.request_limits.items.properties.requests_per_s,data:data72};
+const err111 = {instancePath:instancePath+"/request_limits/" + i15+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema128.properties.request_limits.items.properties.requests_per_s,data:data72};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -18366,7 +18728,7 @@ errors++;
 if(data71.burst !== undefined){
 let data73 = data71.burst;
 if((!(((typeof data73 == "number") && (!(data73 % 1) && !isNaN(data73))) && (isFinite(data73)))) && (typeof data73 !== "string")){
-const err112 = {instancePath:instancePath+"/request_limits/" + i15+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema127.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema127.properties.request_limits.items.properties.burst.type,parentSchema:schema127.properties.request_limits.items.properties.burst,data:data73};
+const err112 = {instancePath:instancePath+"/request_limits/" + i15+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema128.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema128.properties.request_limits.items.properties.burst.type,parentSchema:schema128.properties.request_limits.items.properties.burst,data:data73};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -18375,9 +18737,9 @@ vErrors.push(err112);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "count", data73, schema127.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i15+"/burst");
+const reason8 = checkScalar.call(this, "count", data73, schema128.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i15+"/burst");
 if(reason8 !== undefined){
-const err113 = {instancePath:instancePath+"/request_limits/" + i15+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason8,schema:"count",parentSchema:schema127.properties.request_limits.items.properties.burst,data:data73};
+const err113 = {instancePath:instancePath+"/request_limits/" + i15+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason8,schema:"count",parentSchema:schema128.properties.request_limits.items.properties.burst,data:data73};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -18388,7 +18750,7 @@ errors++;
 }
 if((typeof data73 == "number") && (isFinite(data73))){
 if(data73 < 1 || isNaN(data73)){
-const err114 = {instancePath:instancePath+"/request_limits/" + i15+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema127.properties.request_limits.items.properties.burst,data:data73};
+const err114 = {instancePath:instancePath+"/request_limits/" + i15+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema128.properties.request_limits.items.properties.burst,data:data73};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -18402,7 +18764,7 @@ errors++;
 if(data71.anonymous !== undefined){
 let data74 = data71.anonymous;
 if((typeof data74 !== "boolean") && (typeof data74 !== "string")){
-const err115 = {instancePath:instancePath+"/request_limits/" + i15+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema127.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema127.properties.request_limits.items.properties.anonymous.type,parentSchema:schema127.properties.request_limits.items.properties.anonymous,data:data74};
+const err115 = {instancePath:instancePath+"/request_limits/" + i15+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema128.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema128.properties.request_limits.items.properties.anonymous.type,parentSchema:schema128.properties.request_limits.items.properties.anonymous,data:data74};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -18411,9 +18773,9 @@ vErrors.push(err115);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "bool", data74, schema127.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i15+"/anonymous");
+const reason9 = checkScalar.call(this, "bool", data74, schema128.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i15+"/anonymous");
 if(reason9 !== undefined){
-const err116 = {instancePath:instancePath+"/request_limits/" + i15+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema127.properties.request_limits.items.properties.anonymous,data:data74};
+const err116 = {instancePath:instancePath+"/request_limits/" + i15+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema128.properties.request_limits.items.properties.anonymous,data:data74};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -18424,32 +18786,32 @@ errors++;
 }
 }
 if(data71.names !== undefined){
-if(!(validate292.call(this, data71.names, {instancePath:instancePath+"/request_limits/" + i15+"/names",parentData:data71,parentDataProperty:"names",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate292.errors);
-errors = vErrors.length;
-}
-}
-if(data71.groups !== undefined){
-if(!(validate294.call(this, data71.groups, {instancePath:instancePath+"/request_limits/" + i15+"/groups",parentData:data71,parentDataProperty:"groups",rootData,dynamicAnchors}))){
+if(!(validate294.call(this, data71.names, {instancePath:instancePath+"/request_limits/" + i15+"/names",parentData:data71,parentDataProperty:"names",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate294.errors);
 errors = vErrors.length;
 }
 }
-if(data71.claims !== undefined){
-if(!(validate296.call(this, data71.claims, {instancePath:instancePath+"/request_limits/" + i15+"/claims",parentData:data71,parentDataProperty:"claims",rootData,dynamicAnchors}))){
+if(data71.groups !== undefined){
+if(!(validate296.call(this, data71.groups, {instancePath:instancePath+"/request_limits/" + i15+"/groups",parentData:data71,parentDataProperty:"groups",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate296.errors);
 errors = vErrors.length;
 }
 }
-if(data71.by !== undefined){
-if(!(validate298.call(this, data71.by, {instancePath:instancePath+"/request_limits/" + i15+"/by",parentData:data71,parentDataProperty:"by",rootData,dynamicAnchors}))){
+if(data71.claims !== undefined){
+if(!(validate298.call(this, data71.claims, {instancePath:instancePath+"/request_limits/" + i15+"/claims",parentData:data71,parentDataProperty:"claims",rootData,dynamicAnchors}))){
 vErrors = appended(vErrors, validate298.errors);
+errors = vErrors.length;
+}
+}
+if(data71.by !== undefined){
+if(!(validate300.call(this, data71.by, {instancePath:instancePath+"/request_limits/" + i15+"/by",parentData:data71,parentDataProperty:"by",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate300.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err117 = {instancePath:instancePath+"/request_limits/" + i15,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.properties.request_limits.items.type,parentSchema:schema127.properties.request_limits.items,data:data71};
+const err117 = {instancePath:instancePath+"/request_limits/" + i15,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.properties.request_limits.items.type,parentSchema:schema128.properties.request_limits.items,data:data71};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -18461,7 +18823,7 @@ errors++;
 }
 }
 else {
-const err118 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.properties.request_limits.type,parentSchema:schema127.properties.request_limits,data:data70};
+const err118 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.properties.request_limits.type,parentSchema:schema128.properties.request_limits,data:data70};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -18474,7 +18836,7 @@ errors++;
 if(data.callers_in_results !== undefined){
 let data79 = data.callers_in_results;
 if(typeof data79 !== "string"){
-const err119 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.callers_in_results.type,parentSchema:schema127.properties.callers_in_results,data:data79};
+const err119 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.callers_in_results.type,parentSchema:schema128.properties.callers_in_results,data:data79};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -18484,7 +18846,7 @@ vErrors.push(err119);
 errors++;
 }
 if(!(((data79 === "administrators") || (data79 === "readers")) || (data79 === "nobody"))){
-const err120 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/enum",keyword:"enum",params:{allowedValues: schema127.properties.callers_in_results.enum},message:"must be equal to one of the allowed values",schema:schema127.properties.callers_in_results.enum,parentSchema:schema127.properties.callers_in_results,data:data79};
+const err120 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/enum",keyword:"enum",params:{allowedValues: schema128.properties.callers_in_results.enum},message:"must be equal to one of the allowed values",schema:schema128.properties.callers_in_results.enum,parentSchema:schema128.properties.callers_in_results,data:data79};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -18498,7 +18860,7 @@ if(data.audit_log !== undefined){
 let data80 = data.audit_log;
 if(data80 && typeof data80 == "object" && !Array.isArray(data80)){
 if(data80.path === undefined){
-const err121 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema127.properties.audit_log.required,parentSchema:schema127.properties.audit_log,data:data80};
+const err121 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema128.properties.audit_log.required,parentSchema:schema128.properties.audit_log,data:data80};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -18509,7 +18871,7 @@ errors++;
 }
 for(const key13 in data80){
 if(!((((key13 === "path") || (key13 === "calls")) || (key13 === "max_bytes")) || (key13 === "max_files"))){
-const err122 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties",schema:false,parentSchema:schema127.properties.audit_log,data:data80};
+const err122 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties",schema:false,parentSchema:schema128.properties.audit_log,data:data80};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -18522,7 +18884,7 @@ errors++;
 if(data80.path !== undefined){
 let data81 = data80.path;
 if(typeof data81 !== "string"){
-const err123 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.audit_log.properties.path.type,parentSchema:schema127.properties.audit_log.properties.path,data:data81};
+const err123 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.audit_log.properties.path.type,parentSchema:schema128.properties.audit_log.properties.path,data:data81};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -18535,7 +18897,7 @@ errors++;
 if(data80.calls !== undefined){
 let data82 = data80.calls;
 if(typeof data82 !== "string"){
-const err124 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.properties.audit_log.properties.calls.type,parentSchema:schema127.properties.audit_log.properties.calls,data:data82};
+const err124 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.properties.audit_log.properties.calls.type,parentSchema:schema128.properties.audit_log.properties.calls,data:data82};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -18545,7 +18907,7 @@ vErrors.push(err124);
 errors++;
 }
 if(!((data82 === "all") || (data82 === "refused"))){
-const err125 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema127.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema127.properties.audit_log.properties.calls.enum,parentSchema:schema127.properties.audit_log.properties.calls,data:data82};
+const err125 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema128.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema128.properties.audit_log.properties.calls.enum,parentSchema:schema128.properties.audit_log.properties.calls,data:data82};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -18558,7 +18920,7 @@ errors++;
 if(data80.max_bytes !== undefined){
 let data83 = data80.max_bytes;
 if((!(((typeof data83 == "number") && (!(data83 % 1) && !isNaN(data83))) && (isFinite(data83)))) && (typeof data83 !== "string")){
-const err126 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema127.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema127.properties.audit_log.properties.max_bytes.type,parentSchema:schema127.properties.audit_log.properties.max_bytes,data:data83};
+const err126 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema128.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema128.properties.audit_log.properties.max_bytes.type,parentSchema:schema128.properties.audit_log.properties.max_bytes,data:data83};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -18567,9 +18929,9 @@ vErrors.push(err126);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "size", data83, schema127.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
+const reason10 = checkScalar.call(this, "size", data83, schema128.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
 if(reason10 !== undefined){
-const err127 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason10,schema:"size",parentSchema:schema127.properties.audit_log.properties.max_bytes,data:data83};
+const err127 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason10,schema:"size",parentSchema:schema128.properties.audit_log.properties.max_bytes,data:data83};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -18580,7 +18942,7 @@ errors++;
 }
 if((typeof data83 == "number") && (isFinite(data83))){
 if(data83 < 1 || isNaN(data83)){
-const err128 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema127.properties.audit_log.properties.max_bytes,data:data83};
+const err128 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema128.properties.audit_log.properties.max_bytes,data:data83};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -18594,7 +18956,7 @@ errors++;
 if(data80.max_files !== undefined){
 let data84 = data80.max_files;
 if((!(((typeof data84 == "number") && (!(data84 % 1) && !isNaN(data84))) && (isFinite(data84)))) && (typeof data84 !== "string")){
-const err129 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema127.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema127.properties.audit_log.properties.max_files.type,parentSchema:schema127.properties.audit_log.properties.max_files,data:data84};
+const err129 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema128.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema128.properties.audit_log.properties.max_files.type,parentSchema:schema128.properties.audit_log.properties.max_files,data:data84};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -18603,9 +18965,9 @@ vErrors.push(err129);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "count", data84, schema127.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
+const reason11 = checkScalar.call(this, "count", data84, schema128.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
 if(reason11 !== undefined){
-const err130 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema127.properties.audit_log.properties.max_files,data:data84};
+const err130 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema128.properties.audit_log.properties.max_files,data:data84};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -18616,7 +18978,7 @@ errors++;
 }
 if((typeof data84 == "number") && (isFinite(data84))){
 if(data84 < 0 || isNaN(data84)){
-const err131 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema127.properties.audit_log.properties.max_files,data:data84};
+const err131 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema128.properties.audit_log.properties.max_files,data:data84};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -18629,7 +18991,7 @@ errors++;
 }
 }
 else {
-const err132 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.properties.audit_log.type,parentSchema:schema127.properties.audit_log,data:data80};
+const err132 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.properties.audit_log.type,parentSchema:schema128.properties.audit_log,data:data80};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -18641,7 +19003,7 @@ errors++;
 }
 }
 else {
-const err133 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.type,parentSchema:schema127,data};
+const err133 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema128.type,parentSchema:schema128,data};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -18650,10 +19012,10 @@ vErrors.push(err133);
 }
 errors++;
 }
-validate291.errors = vErrors;
+validate293.errors = vErrors;
 return errors === 0;
 }
-validate291.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate293.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -18805,16 +19167,16 @@ errors++;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate230.call(this, data9[i3], {instancePath:instancePath+"/servers/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate230.errors);
+if(!(validate232.call(this, data9[i3], {instancePath:instancePath+"/servers/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate232.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key4 in data9){
-if(!(validate230.call(this, data9[key4], {instancePath:instancePath+"/servers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate230.errors);
+if(!(validate232.call(this, data9[key4], {instancePath:instancePath+"/servers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate232.errors);
 errors = vErrors.length;
 }
 }
@@ -18835,30 +19197,30 @@ errors++;
 if(Array.isArray(data12)){
 const len4 = data12.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate286.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate286.errors);
+if(!(validate288.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate288.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 for(const key5 in data12){
-if(!(validate286.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate286.errors);
+if(!(validate288.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate288.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 if(data.global !== undefined){
-if(!(validate289.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate289.errors);
+if(!(validate291.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate291.errors);
 errors = vErrors.length;
 }
 }
 if(data.security !== undefined){
-if(!(validate291.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
-vErrors = appended(vErrors, validate291.errors);
+if(!(validate293.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
+vErrors = appended(vErrors, validate293.errors);
 errors = vErrors.length;
 }
 }

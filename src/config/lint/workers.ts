@@ -125,12 +125,15 @@ const lintIdle = (options: LocalWorkerOptions, { findings, originOf, isWritten }
     ([, source]) => source === 'side_channel_file' || source === 'action_directory',
   )
   if (options.experimental_precondition_script !== undefined) {
-    idle(['directory_cache'], 'beside experimental_precondition_script, which may write anywhere')
+    const why = 'beside experimental_precondition_script, which may write anywhere'
+    idle(['directory_cache'], why)
+    idle(['persistent_workers'], why)
   } else if (beside !== undefined) {
-    idle(
-      ['directory_cache'],
-      `beside ${beside[0]} of additional_environment, by which a command writes outside of its root`,
-    )
+    const why = `beside ${beside[0]} of additional_environment, by which a command writes outside of its root`
+    idle(['directory_cache'], why)
+    idle(['persistent_workers'], why)
+  } else if (options.input_root_is_root) {
+    idle(['persistent_workers'], 'with input_root_is_root, because the root of a process cannot be changed then')
   }
 }
 

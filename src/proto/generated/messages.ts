@@ -1,4 +1,5 @@
 // Written by `npm run generate` from protos/. Do not edit.
+import type * as blaze_worker from './blaze.worker.js'
 import type * as build_bazel_remote_asset_v1 from './build.bazel.remote.asset.v1.js'
 import type * as build_bazel_remote_execution_v2 from './build.bazel.remote.execution.v2.js'
 import type * as build_bazel_remote_logstream_v1 from './build.bazel.remote.logstream.v1.js'
@@ -22,6 +23,9 @@ import type * as remexec_worker_v1 from './remexec.worker.v1.js'
 
 /** Full message name -> what may be encoded, what decoding gives. */
 export interface Messages {
+  'blaze.worker.Input': [blaze_worker.InputInput, blaze_worker.Input]
+  'blaze.worker.WorkRequest': [blaze_worker.WorkRequestInput, blaze_worker.WorkRequest]
+  'blaze.worker.WorkResponse': [blaze_worker.WorkResponseInput, blaze_worker.WorkResponse]
   'build.bazel.remote.asset.v1.FetchBlobRequest': [build_bazel_remote_asset_v1.FetchBlobRequestInput, build_bazel_remote_asset_v1.FetchBlobRequest]
   'build.bazel.remote.asset.v1.FetchBlobResponse': [build_bazel_remote_asset_v1.FetchBlobResponseInput, build_bazel_remote_asset_v1.FetchBlobResponse]
   'build.bazel.remote.asset.v1.FetchDirectoryRequest': [build_bazel_remote_asset_v1.FetchDirectoryRequestInput, build_bazel_remote_asset_v1.FetchDirectoryRequest]
@@ -263,6 +267,7 @@ export interface Messages {
   'remexec.scheduler.v1.NotKnown': [remexec_scheduler_v1.NotKnownInput, remexec_scheduler_v1.NotKnown]
   'remexec.worker.v1.HistoricalExecuteResponse': [remexec_worker_v1.HistoricalExecuteResponseInput, remexec_worker_v1.HistoricalExecuteResponse]
   'remexec.worker.v1.ContainerImage': [remexec_worker_v1.ContainerImageInput, remexec_worker_v1.ContainerImage]
+  'remexec.worker.v1.PersistentWorker': [remexec_worker_v1.PersistentWorkerInput, remexec_worker_v1.PersistentWorker]
   'remexec.worker.v1.CommandUsage': [remexec_worker_v1.CommandUsageInput, remexec_worker_v1.CommandUsage]
   'remexec.worker.v1.WorkerMessage': [remexec_worker_v1.WorkerMessageInput, remexec_worker_v1.WorkerMessage]
   'remexec.worker.v1.SchedulerMessage': [remexec_worker_v1.SchedulerMessageInput, remexec_worker_v1.SchedulerMessage]

@@ -18,6 +18,8 @@ export interface ResultOrigin {
   scope: string
   isConfined: boolean
   storedMs: number
+  process: string
+  processRequest: number
 }
 
 export interface ResultOriginInput {
@@ -27,6 +29,8 @@ export interface ResultOriginInput {
   scope?: string | undefined
   isConfined?: boolean | undefined
   storedMs?: number | undefined
+  process?: string | undefined
+  processRequest?: number | undefined
 }
 
 export interface OperationProgress {

@@ -25,6 +25,16 @@ export interface ContainerImageInput {
   warning?: string | undefined
 }
 
+export interface PersistentWorker {
+  process: string
+  request: number
+}
+
+export interface PersistentWorkerInput {
+  process?: string | undefined
+  request?: number | undefined
+}
+
 export interface CommandUsage {
   userTime: google_protobuf.Duration | null
   systemTime: google_protobuf.Duration | null

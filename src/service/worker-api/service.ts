@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.js'
 import { StatusError } from '../../base/status-error.js'
 import { errorOf } from '../../proto/error-details.js'
 import type { Hello, PrintedOutput as Printed, Result, WorkerMessage } from '../../proto/generated/remexec.worker.v1.js'
-import { type ResultOrigin, setOrigin } from '../../reapi/result-origin.js'
+import { processOf, type ResultOrigin, setOrigin } from '../../reapi/result-origin.js'
 import type { RpcCall, Service } from '../../rpc/rpc.js'
 import { type PrintedOutput, WORKER_IDENTITY, type WorkerPool, type WorkerSession } from '../../scheduler/scheduler.js'
 import { LentStoreServer, type LentStores } from '../../store/lent/server.js'
@@ -131,8 +131,11 @@ const receiveResult = (
   else if (executeResponse.result === null && (executeResponse.status?.code ?? 0) === 0) {
     session.workerError(attemptId, broken('status OK without a result'))
   } else {
-    if (executeResponse.result !== null && isKnown)
-      setOrigin(executeResponse.result, originAt(session.workerId, workerIdentity))
+    const { result } = executeResponse
+    if (result !== null && isKnown) {
+      const origin = originAt(session.workerId, workerIdentity)
+      setOrigin(result, origin && { ...origin, ...processOf(result) })
+    }
     session.report(attemptId, executeResponse, { isConfined })
   }
 }

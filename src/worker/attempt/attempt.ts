@@ -7,6 +7,7 @@ import { ProgressStage } from '../../proto/generated/remexec.worker.v1.js'
 import { actionTimeoutMs } from '../../reapi/action.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { FileEntry } from '../../reapi/directory.js'
+import { withProcess } from '../../reapi/result-origin.js'
 import { type Call, internalCall } from '../../rpc/call.js'
 import { inSpan } from '../../rpc/in-span.js'
 import type { PrivateCopies } from '../../store/contract/local-file.js'
@@ -15,29 +16,23 @@ import type { CommandExit } from '../command/run-command.js'
 import type { Sandbox } from '../command/sandbox.js'
 import { startsSoFar } from '../command/starts.js'
 import type { UsedImage } from '../image/images.js'
-import { changedInputs } from '../input/changed.js'
 import { leaseInputs } from '../input/lease.js'
 import { makeInputRoot } from '../input/root.js'
 import type { CollectedOutputs } from '../output/collect.js'
 import type { HashOptions, OutputBlob } from '../output/file.js'
 import { OutputSizes } from '../output/sizes.js'
 import { uploadBlobs } from '../output/upload.js'
+import { droppedInputs } from './dropped-inputs.js'
 import { Execution } from './execution.js'
 import { faultOf } from './fault.js'
+import type { Finished } from './finished.js'
+import { InProcess } from './in-process.js'
 import { cacheResult, keepResponse, resultMessage } from './report.js'
 import type { ActionContext, AttemptOutcome, AttemptRequest } from './request.js'
 import { AttemptRoots } from './roots.js'
 import { type ActionSource, type KnownSources, readActionSource } from './source.js'
 import { AttemptTimes } from './times.js'
-import { imageMetadata, usageMetadata } from './usage.js'
-
-/** A command that has ended, and its input root. */
-interface Finished {
-  readonly execution: Execution
-  readonly exit: CommandExit
-  /** See `Execution.left`. */
-  readonly root: string | undefined
-}
+import { imageMetadata, processMetadata, usageMetadata } from './usage.js'
 
 /** 128 + SIGKILL, the exit code that shells report. */
 const KILLED = 137
@@ -52,6 +47,7 @@ export class Attempt {
   readonly #times: AttemptTimes
   readonly #executions: Execution[] = []
   readonly #roots: AttemptRoots
+  readonly #inProcess: InProcess
   /** Small outputs until their upload. */
   readonly #kept: Reservation
   #release: () => void = () => {}
@@ -69,6 +65,7 @@ export class Attempt {
     this.#call = internalCall({ signal, instanceName, log, span })
     this.#kept = context.ledger.kinds.outputs.reserveOrThrow(context.ledger.attempt(), 0)
     this.#times = new AttemptTimes(context.clock, request.queuedMs)
+    this.#inProcess = new InProcess(context, request, this.#times)
   }
 
   /** `writers` are the keys of actions known to write to their inputs. They get private copies. */
@@ -82,7 +79,9 @@ export class Attempt {
     const source = await readActionSource({ digest: actionDigest, bytes, treeOf }, store, known, this.#call)
     const timeoutMs = actionTimeoutMs(source.action, settings.maxTimeoutMs)
     this.#image = await this.#imageOf()
-    const first = await this.#execute(source, timeoutMs, isWriter)
+    const first =
+      (await this.#inProcess.run(source, { timeoutMs, isWriter, image: this.#image }, this.#call)) ??
+      (await this.#execute(source, timeoutMs, isWriter))
     if (first instanceof StatusError) return { refused: statusOf(first) }
     if (first.wroteInputs) writers.add(actionDigest.key)
     const isSpoilt = first.wroteInputs && first.exit.end === 'exited'
@@ -97,6 +96,7 @@ export class Attempt {
     this.#kept.release()
     this.#roots.end()
     for (const execution of this.#executions.splice(0)) execution.end()
+    this.#inProcess.end()
     this.#image?.release()
   }
 
@@ -110,7 +110,7 @@ export class Attempt {
     { command, rootDigest, tree }: ActionSource,
     timeoutMs: number,
     copies: boolean,
-  ): Promise<(Finished & { readonly wroteInputs: boolean }) | StatusError> {
+  ): Promise<Finished | StatusError> {
     const { store, execution: settings, processes } = this.#context
     const { properties, onProgress } = this.#request
     const { protectsInputs = false } = processes.sandbox ?? {}
@@ -149,21 +149,14 @@ export class Attempt {
     this.#times.runMs = exit.durationMs
     this.#times.mark('executionCompletedTimestamp', 'outputUploadStartTimestamp')
     const root = execution.left(links.length > 0)
-    const isUnseen = root === undefined || protectsInputs
-    const changed = isUnseen ? [] : await changedInputs(links, root, sinceMs, store, this.#call)
-    for (const digest of changed) {
-      this.#call.log.warn('a command wrote to an input through its link; the file is dropped', { blob: digest.key })
-      await store.files?.drop(digest, this.#call)
-    }
+    const seen = { root: protectsInputs ? undefined : root, sinceMs, store }
+    const wroteInputs = await droppedInputs(links, seen, this.#call)
     if (exit.end === 'killed') throw new StatusError('ABORTED', 'the attempt was killed')
-    if (exit.end === 'exited' && changed.length === 0 && isUntouched) this.#roots.leave(execution, made)
-    return { execution, exit, root, wroteInputs: changed.length > 0 }
+    if (exit.end === 'exited' && !wroteInputs && isUntouched) this.#roots.leave(execution, made)
+    return { execution, exit, root, wroteInputs }
   }
 
-  async #report(
-    { action }: ActionSource,
-    finished: Finished & { readonly wroteInputs: boolean },
-  ): Promise<AttemptOutcome> {
+  async #report({ action }: ActionSource, finished: Finished): Promise<AttemptOutcome> {
     const { actionDigest, onProgress } = this.#request
     const { store, maxUploadTimeoutMs, results, workerName, processes } = this.#context
     const { execution, exit, wroteInputs } = finished
@@ -178,7 +171,8 @@ export class Attempt {
     await inSpan(this.#call, 'upload outputs', (call) => uploadBlobs(blobs, store, maxUploadTimeoutMs, call, options))
     this.#times.mark('outputUploadCompletedTimestamp', 'workerCompletedTimestamp')
     const { origin } = this.#request
-    const auxiliaryMetadata = [...usageMetadata(exit), ...imageMetadata(this.#image), ...(origin ? [origin] : [])]
+    const made = [...usageMetadata(exit), ...imageMetadata(this.#image), ...processMetadata(finished.process)]
+    const auxiliaryMetadata = [...made, ...(origin ? [withProcess(origin, finished.process)] : [])]
     const result: ActionResultInput = {
       ...outputs?.result,
       exitCode: exit.exitCode,
@@ -196,7 +190,7 @@ export class Attempt {
     const message = resultMessage(actionDigest, kept, isSuccess, results)
     return {
       executeResponse: { ...response, message },
-      confined: processes.sandbox?.isConfining === true && !wroteInputs,
+      confined: processes.sandbox?.isConfining === true && !wroteInputs && (finished.process?.request ?? 1) === 1,
     }
   }
 

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, readFileSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StatusError } from '../../base/status-error.js'
 import type { Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
@@ -25,6 +25,7 @@ import type { OutOfMemory } from '../limit/out-of-memory.js'
 import { type CollectedOutputs, collectOutputs, makeOutputParents } from '../output/collect.js'
 import { type HashOptions, hashOpenFile, type OutputBlob } from '../output/file.js'
 import { LinkTargets } from '../output/links.js'
+import type { Pool } from '../persistent/pool.js'
 import { type Grouping, groupLimits, RunGroup, runInGroup } from './run-group.js'
 
 /** The configuration of how a worker runs commands. */
@@ -54,6 +55,8 @@ export interface Processes {
   readonly grouping?: Grouping | undefined
   /** Input roots kept for reuse by other actions; undefined if none are kept. */
   readonly keptRoots?: KeptRoots | undefined
+  /** Persistent worker processes; undefined if every command has its own process. */
+  readonly persistent?: Pool | undefined
   /** Brings the images that actions name; undefined if actions run on this machine's own system. Only with a sandbox. */
   readonly images?: Images | undefined
   /** Confines commands; undefined if they run unconfined. */
@@ -218,6 +221,15 @@ export class Execution {
   /** What the command has printed so far; undefined if it has no outputs any more. */
   printedSoFar(...asked: Parameters<PrintedFiles['last']>): PrintedSoFar | undefined {
     return this.#printed?.last(...asked)
+  }
+
+  /** As if the command had written it to stderr. */
+  say(text: string): void {
+    if (this.#printed !== undefined) writeFileSync(this.#printed.stderr, text)
+  }
+
+  get printedFiles(): readonly number[] {
+    return this.#printed === undefined ? [] : [this.#printed.stdout, this.#printed.stderr]
   }
 
   /** Rejects like `collectOutputs`, and with FAILED_PRECONDITION if the input root is gone. */

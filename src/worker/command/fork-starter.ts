@@ -21,11 +21,12 @@ export const forkStarter: Starter = (program, { onStart, onExit, onFailure }) =>
   child.once('exit', (code, signal) => onExit(signal === null ? (code ?? 0) : 128 + constants.signals[signal]))
 }
 
-const spawnProgram = ({ argv, cwd, environment, stdout, stderr, status, gate }: Program): ChildProcess => {
+const spawnProgram = ({ argv, cwd, environment, stdin, stdout, stderr, status, gate }: Program): ChildProcess => {
   const [program = '', ...args] = argv
   // No prototype, because a variable may be called `__proto__`.
   const env: Record<string, string> = Object.create(null)
   for (const [name, value] of environment) env[name] = value
-  const stdio = ['ignore' as const, stdout, stderr, ...[status, gate].filter((fd) => fd !== undefined)]
+  const files = [status, gate].filter((fd) => fd !== undefined)
+  const stdio = [stdin ?? ('ignore' as const), stdout, stderr, ...files]
   return spawn(program, args, { cwd, env, detached: true, stdio })
 }

@@ -12,6 +12,11 @@ export class RunningCommand {
   /** Each ends with a slash. */
   readonly directories: readonly string[]
   readonly sinceMs = performance.now()
+  /**
+   * Processes that are older are not its own. A persistent worker, which goes on for hours, sets it for each request; infinity
+   * while it has none.
+   */
+  busySinceMs = this.sinceMs
   /** Resolves when the command has started, or will never start. */
   readonly started: Promise<void>
   #processGroup: number | undefined
@@ -93,7 +98,8 @@ export class Leftovers {
       const killed = this.#orphans.kill(this.#commands)
       if (killed.length > 0) this.#notify(killed)
       // Orphans younger than a running command cannot be attributed yet, so they are checked again later.
-      else if (this.#running.size === 0) this.#ended = new Set()
+      else if (![...this.#running].some(({ busySinceMs }) => busySinceMs < Number.POSITIVE_INFINITY))
+        this.#ended = new Set()
     }
   }
 
@@ -122,11 +128,11 @@ export class Leftovers {
   }
 
   get #commands(): Commands {
-    const running = new Set<number>()
+    const running = new Map<number, number>()
     let startingSinceMs = Number.POSITIVE_INFINITY
-    for (const { processGroup, sinceMs } of this.#running) {
+    for (const { processGroup, sinceMs, busySinceMs } of this.#running) {
       if (processGroup === undefined) startingSinceMs = Math.min(startingSinceMs, sinceMs)
-      else running.add(processGroup)
+      else running.set(processGroup, busySinceMs)
     }
     return { running, startingSinceMs }
   }
@@ -177,7 +183,7 @@ export class Leftovers {
     this.#stop()
   }
 
-  #isLeftover(pid: number, ended: ReadonlySet<number>, running: ReadonlySet<number>): boolean {
+  #isLeftover(pid: number, ended: ReadonlySet<number>, running: Commands['running']): boolean {
     const facts = processFacts(pid)
     if (facts === undefined || facts.isZombie || facts.session === 0) return false
     const { session } = facts

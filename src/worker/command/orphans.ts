@@ -9,8 +9,8 @@ const ROUNDS = 10
 
 /** The commands of a worker at one moment. */
 export interface Commands {
-  /** Process groups of running commands. */
-  readonly running: ReadonlySet<number>
+  /** Process groups of running commands, with `performance.now` at a moment before which none of their processes began. */
+  readonly running: ReadonlyMap<number, number>
   /** `performance.now` at the oldest start whose process is not known yet; infinity if there is none. */
   readonly startingSinceMs: number
 }
@@ -43,7 +43,7 @@ export class Orphans {
   /** Kills the orphans of commands that have ended. Returns their process ids. */
   kill({ running, startingSinceMs }: Commands): readonly number[] {
     const startingTicks = this.#ticksAt(startingSinceMs)
-    const starts = [...running].map((pid) => processFacts(pid)?.startTicks ?? Number.POSITIVE_INFINITY)
+    const starts = [...running].map((command) => this.#beginOf(command) ?? Number.POSITIVE_INFINITY)
     const oldest = Math.min(startingTicks, ...starts)
     const killed = new Set<number>()
     for (let round = 0; round < ROUNDS; round++) {
@@ -63,9 +63,9 @@ export class Orphans {
    */
   of(processGroup: number, { running, startingSinceMs }: Commands): readonly number[] {
     const startingTicks = this.#ticksAt(startingSinceMs)
-    const others = [...running].filter((pid) => pid !== processGroup)
-    const nextTicks = Math.min(startingTicks, ...others.map((pid) => processFacts(pid)?.startTicks ?? 0))
-    const sinceTicks = processFacts(processGroup)?.startTicks ?? Number.POSITIVE_INFINITY
+    const others = [...running].filter(([pid]) => pid !== processGroup)
+    const nextTicks = Math.min(startingTicks, ...others.map((command) => this.#beginOf(command) ?? 0))
+    const sinceTicks = this.#beginOf([processGroup, running.get(processGroup) ?? 0]) ?? Number.POSITIVE_INFINITY
     return (children() ?? []).filter((pid) => {
       if (running.has(pid)) return false
       const facts = processFacts(pid)
@@ -84,12 +84,18 @@ export class Orphans {
   }
 
   /** Live children that belong to none of these process groups. */
-  strangersTo(running: ReadonlySet<number>): readonly number[] {
+  strangersTo(running: Commands['running']): readonly number[] {
     return (children() ?? []).filter((pid) => {
       if (running.has(pid)) return false
       const facts = processFacts(pid)
       return facts && !facts.isZombie && facts.session !== this.#self?.session && !running.has(facts.session)
     })
+  }
+
+  /** When a running command began, or the request of a persistent worker; infinity if that has none. */
+  #beginOf([pid, sinceMs]: readonly [number, number]): number | undefined {
+    const facts = processFacts(pid)
+    return facts && Math.max(facts.startTicks, this.#ticksAt(sinceMs))
   }
 
   /** Never later than the real time, because this clock starts a little after the process. */
@@ -98,7 +104,7 @@ export class Orphans {
   }
 
   #ended(
-    running: ReadonlySet<number>,
+    running: Commands['running'],
     { startingTicks, oldest }: { readonly startingTicks: number; readonly oldest: number },
   ): readonly number[] {
     return (children() ?? []).filter((pid) => {

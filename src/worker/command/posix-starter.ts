@@ -151,7 +151,7 @@ const check = (errno: number): void => {
 const lent = new Set<Buffer>()
 
 const spawn = async (libc: Libc, attributes: Buffer, path: string, program: Program): Promise<Started> => {
-  const { argv, cwd, environment, stdout, stderr, status, gate } = program
+  const { argv, cwd, environment, stdin, stdout, stderr, status, gate } = program
   const strings = [...argv, ...environment.map(([name, value]) => `${name}=${value}`)]
   // The C library would cut the text at the NUL byte.
   if ([path, cwd, ...strings].some((text) => text.includes('\0'))) return { errno: EINVAL }
@@ -162,7 +162,8 @@ const spawn = async (libc: Libc, attributes: Buffer, path: string, program: Prog
   const memory = [pid, actions, block]
   for (const piece of memory) lent.add(piece)
   try {
-    check(libc.fileActionsAddOpen(actions, 0, '/dev/null', constants.O_RDONLY, 0))
+    if (stdin === undefined) check(libc.fileActionsAddOpen(actions, 0, '/dev/null', constants.O_RDONLY, 0))
+    else check(libc.fileActionsAddDup2(actions, stdin, 0))
     check(libc.fileActionsAddDup2(actions, stdout, 1))
     check(libc.fileActionsAddDup2(actions, stderr, 2))
     if (status !== undefined) check(libc.fileActionsAddDup2(actions, status, STATUS_FD))

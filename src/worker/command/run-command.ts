@@ -133,4 +133,4 @@ const START_FAILURES: Readonly<Record<string, { readonly exitCode: number; reado
 }
 
 /** The maximum of setTimeout, about 24 days. Longer timeouts are cut. */
-const MAX_TIMER_MS = 2 ** 31 - 1
+export const MAX_TIMER_MS = 2 ** 31 - 1

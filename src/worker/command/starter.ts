@@ -1,10 +1,12 @@
-/** A program to start. It leads its own session and process group and has an empty stdin. */
+/** A program to start. It leads its own session and process group. */
 export interface Program {
   readonly argv: readonly string[]
   /** Absolute. */
   readonly cwd: string
   /** The whole environment: nothing is inherited. Pairs, because a variable may be called `__proto__`. */
   readonly environment: readonly (readonly [name: string, value: string])[]
+  /** Descriptor of this process that it reads from; an empty stdin without one. */
+  readonly stdin?: number | undefined
   /** Descriptors of this process, which stays their owner. */
   readonly stdout: number
   readonly stderr: number

@@ -28,6 +28,7 @@ import type { Images } from '../../../src/worker/image/images.js'
 import { KeptRoots } from '../../../src/worker/input/kept-roots.js'
 import type { ActionLimits } from '../../../src/worker/limit/limits.js'
 import { OutOfMemory } from '../../../src/worker/limit/out-of-memory.js'
+import { Pool, type PoolOptions } from '../../../src/worker/persistent/pool.js'
 import { FileStore } from '../file-store.js'
 
 export const { SHA256, BLAKE3 } = digestFunctions
@@ -42,6 +43,8 @@ type Parts = Partial<Omit<ActionContext, 'execution' | 'results'>> & {
   readonly sandbox?: Sandbox | undefined
   readonly images?: Images | undefined
   readonly groups?: ControlGroups | undefined
+  /** Keeps persistent workers. */
+  readonly persistent?: Partial<PoolOptions>
   /** Number of processes that the system has killed for lack of memory. */
   readonly oomKills?: () => number
 }
@@ -55,12 +58,16 @@ const NAMES = { memory: 'memory_kb', cpu: 'cpu_count' }
 let workers = 0
 
 /** A runner of actions on its own disk directory. */
-export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, images, groups, ...parts }: Parts = {}) => {
+export const setUp = async (
+  t: Test,
+  { limits, oomKills, sandbox, kept, images, groups, persistent, ...parts }: Parts = {},
+) => {
   // Each in its own directory, because a worker kills foreign processes in its work directory.
   const name = `worker${++workers}`
   t.teardown(async () => {
     leftovers.close()
     outOfMemory.close()
+    await pool?.close()
     await keptRoots?.close()
     await workDirectory.settle()
   })
@@ -68,15 +75,27 @@ export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, images, 
   const store = new FileStore(join(directory, 'cas'))
   const workDirectory = WorkDirectory.open(join(directory, 'work'), silentLog)
   const outOfMemory = new OutOfMemory(systemClock, oomKills)
-  const orphans = kept && Orphans.adopted(launcher.libc)
+  const orphans = (kept ?? persistent) && Orphans.adopted(launcher.libc)
   const leftovers = new Leftovers(workDirectory.path, systemClock, silentLog, orphans)
   const keptRoots = kept && new KeptRoots({ ...kept, discard: (directory) => workDirectory.discard(directory) })
   const grouping = groups && launcher.libc && { groups, libc: launcher.libc, names: NAMES }
+  const bounds = { maxProcesses: 4, idleMs: 60_000, maxRequests: 0, maxMemoryBytes: 2 ** 40 }
+  const pool = persistent && new Pool({ ...bounds, clock: systemClock, log: silentLog, ...persistent })
   const warnings: [string, LogFields | undefined][] = []
   const runner = new ActionRunner({
     workerName: 'tester',
     store: storeOfWorker(store.cas),
-    processes: { launcher, leftovers, workDirectory, outOfMemory, sandbox, keptRoots, images, grouping },
+    processes: {
+      launcher,
+      leftovers,
+      workDirectory,
+      outOfMemory,
+      sandbox,
+      keptRoots,
+      images,
+      grouping,
+      persistent: pool,
+    },
     maxUploadTimeoutMs: 60_000,
     timeoutMessage: 'execution timeout exceeded',
     ledger: new Ledger(),
@@ -136,6 +155,7 @@ export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, images, 
     },
     leftovers,
     keptRoots,
+    pool,
     warnings,
     start,
     action,

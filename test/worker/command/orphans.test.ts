@@ -78,7 +78,7 @@ t.test('a process that forks endlessly is killed with all its children', { skip 
     () =>
       !(
         orphans !== undefined &&
-        orphans.kill({ running: new Set(), startingSinceMs: Number.POSITIVE_INFINITY }).length > 0
+        orphans.kill({ running: new Map(), startingSinceMs: Number.POSITIVE_INFINITY }).length > 0
       ),
   )
 })
