@@ -1,5 +1,5 @@
 /** The images of deploy/Containerfile with Docker's own engine, which has its data in the folder of the test: built, run as the README says, and by compose. */
-import { cp, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { start } from '../cli/program.js'
@@ -8,9 +8,10 @@ import { type Outcome, run } from '../clients/process.js'
 import { findClient } from '../clients/recipe/recipe.js'
 import { root, scratchFolder } from '../clients/scratch.js'
 import { found, untilSo } from '../until.js'
-import { useCompany, withoutCompany } from './company-compose.js'
+import { type Compose, useCompany, withoutCompany } from './company-compose.js'
+import { useServers, withoutServers } from './servers-compose.js'
 
-// For changes in: deploy/Containerfile, deploy/compose.yaml, deploy/recipes/company, .dockerignore, package-lock.json, src/process/stop-signals.ts
+// For changes in: deploy/Containerfile, deploy/compose.yaml, deploy/recipes/company, deploy/recipes/servers, .dockerignore, package-lock.json, src/process/stop-signals.ts
 
 t.setTimeout(1_200_000)
 
@@ -172,11 +173,27 @@ await t.test('compose starts the service of deploy/, and takes it down', { skip:
   t.match(await asks('volume', 'ls', '--quiet'), { output: /_data$/m }, 'the data stays')
 })
 
+const composesAt: Compose = (file, variables, ...args) =>
+  run(compose ?? '', ['--file', file, ...args], root, { ...env, ...variables })
+
 await t.test(
   'compose starts the recipe company, and clients with tokens use it',
   { skip: noCompose || withoutCompany },
-  (t) =>
-    useCompany(t, (file, variables, ...args) =>
-      run(compose ?? '', ['--file', file, ...args], root, { ...env, ...variables }),
-    ),
+  (t) => useCompany(t, composesAt),
+)
+
+const HAPROXY = 'haproxy-of-test'
+
+await t.test(
+  'compose starts the recipe servers, and builds go on when the one that leads is killed',
+  { skip: noCompose || withoutServers },
+  async (t) => {
+    const context = join(folder, 'haproxy')
+    await mkdir(context)
+    const install = 'RUN apt-get update && apt-get install --yes --no-install-recommends haproxy'
+    const command = 'CMD ["haproxy", "-W", "-db", "-f", "/usr/local/etc/haproxy/haproxy.cfg"]'
+    await writeFile(join(context, 'Dockerfile'), [`FROM ${DEBIAN}`, install, command].join('\n'))
+    await succeeds('build', '--network=host', '--tag', HAPROXY, context)
+    await useServers(t, composesAt, HAPROXY)
+  },
 )

@@ -1,58 +1,31 @@
 /** The recipe `servers`: two servers behind HAProxy with one queue, a bucket and a worker, as processes of this machine. */
 import { spawnSync } from 'node:child_process'
-import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { program } from '../cli/program.js'
 import { Bazel, bazelRelease } from '../clients/bazel.js'
 import { cleanEnv, type Outcome, run } from '../clients/process.js'
-import { copyFixture, root, scratchFolder } from '../clients/scratch.js'
+import { copyFixture, root } from '../clients/scratch.js'
 import { slowOutput, slowPackage } from '../clients/slow-package.js'
 import { tlsTunnel } from '../clients/tls-tunnel.js'
 import { S3_KEYS, startS3, withoutS3 } from '../store/kinds/experimental_cloud_object_store/s3-server.js'
-import { type Backend, freePorts, startBackend } from '../store/remote/backend.js'
-import { Authority } from '../tls/authority.js'
+import { type Backend, startBackend } from '../store/remote/backend.js'
 import { until, untilSo } from '../until.js'
+import { prepareServers, RECIPE } from './servers-recipe.js'
 
 // For changes in: deploy/recipes/servers, src/scheduler, src/assembly, src/config
 
 t.setTimeout(600_000)
 
 const withoutHaproxy = spawnSync('haproxy', ['-v']).status === 0 ? false : 'needs haproxy: apt-get install haproxy'
-const RECIPE = join(root, 'deploy/recipes/servers')
 
 const start = async (t: Test) => {
-  const folder = await scratchFolder(t)
   const s3 = await startS3(t)
-  const authority = new Authority(join(folder, 'authority'))
-  const { certFile, keyFile } = authority.issue('server')
-  await copyFile(certFile, join(folder, 'server.pem'))
-  await copyFile(keyFile, join(folder, 'server.key'))
-  await copyFile(authority.caFile, join(folder, 'ca.pem'))
-  const tokens: Record<string, string> = {}
-  let lines = ''
-  for (const group of ['peers', 'workers', 'ci']) {
-    const { output } = await run(process.execPath, [program, 'token', `a-${group}`, '--group', group], folder, {})
-    tokens[group] = /nowhere: (\S+)/.exec(output)?.[1] ?? ''
-    lines += `${/tokens_file: (.*)/.exec(output)?.[1]}\n`
-  }
-  await writeFile(join(folder, 'tokens'), lines, { mode: 0o600 })
-  const [clients = 0, workers = 0, ...own] = await freePorts(8)
-  const ports = [own.slice(0, 3), own.slice(3)] as const
-  let balancer = await readFile(join(RECIPE, 'haproxy.cfg'), 'utf8')
-  for (const [at, [port, workerPort]] of ports.entries()) {
-    balancer = balancer
-      .replaceAll(`server-${at + 1}:50051`, `127.0.0.1:${port}`)
-      .replaceAll(`server-${at + 1}:50061 port 50051`, `127.0.0.1:${workerPort} port ${port}`)
-  }
-  balancer = balancer
-    .replace('bind :50051', `bind 127.0.0.1:${clients}`)
-    .replace('bind :50061', `bind 127.0.0.1:${workers}`)
-  t.notMatch(balancer, /:500[56]/, 'every address is one of this machine')
-  await writeFile(join(folder, 'haproxy.cfg'), balancer)
+  const { folder, etc, ca, tokens, clients, workers, ports } = await prepareServers(t)
   const env = {
     ...process.env,
-    ...{ REMEXEC_ETC: folder, REMEXEC_HOST: '127.0.0.1', REMEXEC_CAS_SIZE: '1gb', REMEXEC_CAS_EVICT: '50mb' },
+    ...{ REMEXEC_ETC: etc, REMEXEC_HOST: '127.0.0.1', REMEXEC_CAS_SIZE: '1gb', REMEXEC_CAS_EVICT: '50mb' },
     ...{ REMEXEC_ENDPOINT: `http://127.0.0.1:${s3.port}`, REMEXEC_ALLOW_HTTP: 'true', REMEXEC_BUCKET: 'builds' },
     ...{ AWS_ACCESS_KEY_ID: S3_KEYS.accessKeyId, AWS_SECRET_ACCESS_KEY: S3_KEYS.secretAccessKey },
     ...{ REMEXEC_REGION: 'us-east-1', REMEXEC_PEER_TOKEN: tokens['peers'], REMEXEC_TOKEN: tokens['workers'] },
@@ -66,10 +39,10 @@ const start = async (t: Test) => {
     return startBackend(t, process.execPath, args, /remexec serving|connected to the scheduler/, options)
   }
   const servers = await Promise.all(
-    ports.map(([port, workerPort, peers], at) =>
+    ports.map((own, at) =>
       begin(`server-${at}`, 'server.json5', {
-        ...{ REMEXEC_PORT: `${port}`, REMEXEC_WORKER_PORT: `${workerPort}`, REMEXEC_PEERS_PORT: `${peers}` },
-        REMEXEC_PEER: `localhost:${peers}`,
+        ...{ REMEXEC_PORT: `${own.clients}`, REMEXEC_WORKER_PORT: `${own.workers}` },
+        ...{ REMEXEC_PEERS_PORT: `${own.peers}`, REMEXEC_PEER: `localhost:${own.peers}` },
       }),
     ),
   )
@@ -78,12 +51,12 @@ const start = async (t: Test) => {
   })
   const worker = await begin('worker', 'worker.json5')
   const judge = (): Promise<Outcome> => {
-    const at = [`grpcs://localhost:${clients}`, '--tls-ca', authority.caFile]
+    const at = [`grpcs://localhost:${clients}`, '--tls-ca', ca]
     const header = ['--header', `authorization=Bearer ${tokens['ci']}`]
     const suite = ['--import', 'tsx', 'conformance/main.ts', ...at, ...header, '--only', 'CMD', '--quiet']
     return run(process.execPath, [...suite, '--patience', '6'], root, cleanEnv(folder))
   }
-  return { servers, worker, judge, folder, clients, authority }
+  return { servers, worker, judge, folder, clients, ca }
 }
 
 t.test('one server is killed, and builds go on at the other', { skip: withoutHaproxy || withoutS3 }, async (t) => {
@@ -112,7 +85,7 @@ t.test(
   'a build of Bazel goes on while the server that leads is killed',
   { skip: withoutHaproxy || withoutS3 || withoutBazel },
   async (t) => {
-    const { servers, folder, clients, authority } = await start(t)
+    const { servers, folder, clients, ca } = await start(t)
     const leads = (at: number): boolean => /this server leads the queue/.test(servers[at]?.log() ?? '')
     await until(() => leads(0) || leads(1), 'a leader')
     const workspace = await copyFixture('workspace', folder)
@@ -122,7 +95,7 @@ t.test(
     const bazel = new Bazel(bazelProgram, folder, workspace)
     t.teardown(() => bazel.shutdown())
     // Bazel 4.2 trusts no authority of ours.
-    const near = await tlsTunnel(t, { host: 'localhost', port: clients, ca: await readFile(authority.caFile) })
+    const near = await tlsTunnel(t, { host: 'localhost', port: clients, ca: await readFile(ca) })
     const kill = async (): Promise<void> => {
       await until(async () => (await readdir(trace)).length >= SLOW / 3, 'a third of the actions has begun')
       const leader = leads(0) ? 0 : 1
