@@ -24,6 +24,7 @@ import { Leftovers } from './command/leftovers.js'
 import { Orphans } from './command/orphans.js'
 import { Sandbox } from './command/sandbox.js'
 import { Connection, type ConnectionOptions, type FromScheduler } from './connection.js'
+import type { RunDirectory } from './disk/session.js'
 import { WorkDirectory } from './disk/work-directory.js'
 import { openImages } from './image/open.js'
 import { KeptRoots } from './input/kept-roots.js'
@@ -133,7 +134,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   workDirectory.removeRemains()
   const { container_images: wanted } = options
   const images = await openImages({ wanted, workDirectory: workDirectory.path, clock, log }, held)
-  const keptRoots = keptRootsOf(options, workDirectory)
+  const keptRoots = keptRootsOf(options, workDirectory, clock)
   held.add('kept input roots', () => keptRoots?.close())
   const launcher = parts.launcher ?? new Launcher(log)
   const groupOptions = { wanted: options.control_groups, workDirectory: workDirectory.path, libc: launcher.libc, log }
@@ -317,11 +318,16 @@ const actionContext = (
 }
 
 /** Undefined if commands write beside their input roots, because then more than the root would have to be unchanged. */
-const keptRootsOf = (options: LocalWorkerOptions, workDirectory: WorkDirectory): KeptRoots | undefined => {
+const keptRootsOf = (
+  options: LocalWorkerOptions,
+  workDirectory: WorkDirectory,
+  clock: Clock,
+): KeptRoots | undefined => {
   const { directory_cache: kept } = options
   if (kept === undefined || isBesideRoot(options)) return undefined
-  const { max_entries: maxEntries, max_size_bytes: maxBytes } = kept
-  return new KeptRoots({ maxEntries, maxBytes, discard: (directory) => workDirectory.discard(directory) })
+  const { max_entries: maxEntries, max_size_bytes: maxBytes, max_age_s: maxAgeS } = kept
+  const discard = (directory: RunDirectory): void => workDirectory.discard(directory)
+  return new KeptRoots({ maxEntries, maxBytes, maxAgeMs: maxAgeS * 1000, discard, clock })
 }
 
 const isBesideRoot = (options: LocalWorkerOptions): boolean => {

@@ -195,20 +195,22 @@ t.test('directory_cache keeps nothing if leftover processes cannot be detected, 
     await setUp(t, options, { log, isAlone })
     return lines.some((line) => /directory_cache has no effect/.test(line))
   }
-  const directory_cache = { max_entries: 1, max_size_bytes: 0 }
+  const directory_cache = { max_entries: 1, max_size_bytes: 0, max_age_s: 0 }
   t.equal(await told(t, { directory_cache }, false), true)
   t.equal(await told(t, {}, false), false)
   if (notKept === false) await t.test('alone', async (t) => t.equal(await told(t, { directory_cache }, true), false))
 })
+
+type DirectoryCache = NonNullable<LocalWorkerOptions['directory_cache']>
 
 t.test('directory_cache: max_entries, max_size_bytes', { skip: notKept }, async (t) => {
   // Inode numbers are reused, but two files never have the same one at the same time.
   const made = sh('stat -c %i,%y .')
   // Each in its own subtest, so that its worker has ended before the next starts: a worker with `isAlone` treats
   // children of others as orphans.
-  const check = (directory_cache: LocalWorkerOptions['directory_cache'], isKept: boolean) =>
-    t.test(JSON.stringify(directory_cache) ?? 'none', async (t) => {
-      const options = directory_cache === undefined ? {} : { directory_cache }
+  const check = (bounds: Omit<DirectoryCache, 'max_age_s'> | undefined, isKept: boolean) =>
+    t.test(JSON.stringify(bounds) ?? 'none', async (t) => {
+      const options = bounds === undefined ? {} : { directory_cache: { ...bounds, max_age_s: 0 } }
       const { outcomes } = await runAll(t, options, [made, made, made], { isAlone: true })
       const [first, ...others] = outcomes.map(({ printed }) => printed)
       t.equal(

@@ -1242,7 +1242,7 @@ export interface LocalWorkerOptions {
    */
   readonly action_limits: ActionLimits
   /**
-   * Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.
+   * Keep whole input roots between actions. An action whose root is kept gets it at once, whatever its size. Otherwise the kept root that has the most in common with it is changed, so the action waits only for the files that differ. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.
    */
   readonly directory_cache?: DirectoryCache
   /**
@@ -1354,7 +1354,7 @@ export interface ActionLimits {
 }
 
 /**
- * Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.
+ * Keep whole input roots between actions. An action whose root is kept gets it at once, whatever its size. Otherwise the kept root that has the most in common with it is changed, so the action waits only for the files that differ. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.
  */
 export interface DirectoryCache {
   /**
@@ -1365,6 +1365,10 @@ export interface DirectoryCache {
    * Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.
    */
   readonly max_size_bytes: number
+  /**
+   * Seconds after which a root that no action used is removed.
+   */
+  readonly max_age_s: number
 }
 
 /**

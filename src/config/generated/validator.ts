@@ -8036,7 +8036,7 @@ return errors === 0;
 validate136.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema65 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker.json","title":"Worker","description":"A worker: exactly one kind and its settings.","x-kinds":"worker","type":"object","additionalProperties":false,"properties":{"name":{"description":"Name of the worker, as `name` inside its kind.","type":"string"},"local":{"$ref":"https://remexec.invalid/schema/worker/local.json"},"worker":{"$ref":"https://remexec.invalid/schema/worker/worker.json"}}};
-const schema66 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker on this machine. If a server of this file serves its worker API, the worker runs in its own process: the server starts it, restarts it after a crash, and stops it when the server ends. It talks to the scheduler over the network like any other worker, but reads the files of its store directly, without the server.","type":"object","properties":{"name":{"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"The worker API of the scheduler.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string","x-also-called":["address","url","endpoint"]},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs`, rejected without. Its files are read again for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that identifies this worker.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; longer counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait until an older directory of the same operation is removed.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two checks during that wait. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout of an action to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"termination_grace_s":{"description":"Seconds from SIGTERM to SIGKILL for the processes of an action that is ended: at its timeout, when nobody waits for it any more, or when the worker stops. It ends sooner when all of them have ended, and its slot is held until then. At a stop the grace is part of `drain_s`, and a quarter of it at most. 0: SIGKILL at once. An action that exceeds one of `action_limits` is always killed at once.","type":["integer","string"],"x-value":"duration","minimum":0,"default":15},"timeout_message":{"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, or a `dedup` whose `content_store` and `whole_store` are, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"Which results the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"action_limits":{"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time, and with `control_groups` their threads too; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; 0 means no limit. Shared memory counts for each process. With `control_groups` it counts once, with files in memory (`/tmp`, `/dev/shm`, memfd).","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"control_groups":{"title":"ControlGroups","description":"Give each action a control group (version 2) of Linux: the kernel then holds `processes` and `memory_bytes` of `action_limits` and the memory that an action asks for, shares the processors by what actions ask for, and ends all that an action started at once. An action that is ended for its memory is told its limit and its peak. Without groups the worker follows processes in /proc. A command that is not confined by `use_mount_namespace` could leave its group.","type":"object","properties":{"use":{"description":"`if_delegated`: where this process has a group to itself, such as by `Delegate=yes` of a systemd unit, as in those that come with remexec. `always`: the worker does not start without. `never`: processes are followed.","type":"string","enum":["if_delegated","always","never"],"default":"if_delegated"},"directory":{"description":"The group in which those of actions are made, below /sys/fs/cgroup. It has to exist, to have the controllers `memory` and `pids`, and to belong to this user. Left out: the group of the process.","type":"string","x-path":true},"memory_property":{"description":"Property by which actions ask for memory in KiB. Their processes together get no more than they ask for. Empty: no limit but `memory_bytes` of `action_limits`.","type":"string","default":"memory_kb"},"cpu_property":{"description":"Property by which actions ask for processors. Those that ask for more get as much more time while processors are contended; without contention there is no limit. Empty: all have the same share.","type":"string","default":"cpu_count"}},"additionalProperties":false,"default":{}},"container_images":{"title":"ContainerImages","description":"Run actions in the image that they name by the property `container-image` or `docker-image`: `docker://HOST/NAME@sha256:…`, or with a tag. Images are fetched by `skopeo` and unpacked by `umoci`, which must be in PATH, and kept. The command sees the image read-only, its directory at `/remexec`, and private `/tmp`, `/var/tmp`, `/dev` and `/proc`; variables of the image are below its own. Actions that name no image run on the worker's own system. Needs `use_mount_namespace`; excludes `entrypoint` and `input_root_is_root`. `{}` switches it on.","type":"object","properties":{"directory":{"description":"Where unpacked images are kept; belongs to this worker alone. Left out: `images` in the work directory.","type":"string","x-path":true},"max_bytes":{"description":"Most disk bytes of the images that are kept. The least recently used are removed first, never one in use. An image that is being unpacked comes on top.","type":["integer","string"],"x-value":"size","default":"50GiB"},"max_age_s":{"description":"Seconds after which an image that no action used is removed.","type":["integer","string"],"x-value":"duration","default":604800,"x-zero-is-default":true},"max_image_bytes":{"description":"Most bytes of one image, both compressed and unpacked. Actions that name a larger one are refused.","type":["integer","string"],"x-value":"size","default":"20GiB"},"max_image_files":{"description":"Most files and directories of one image.","type":["integer","string"],"x-value":"count","minimum":1,"default":1000000},"pull_timeout_s":{"description":"Seconds that fetching an image may take, and as many for unpacking it.","type":["integer","string"],"x-value":"duration","default":1800,"x-zero-is-default":true},"tag_age_s":{"description":"Seconds for which a tag stands for the digest that it had when it was looked up.","type":["integer","string"],"x-value":"duration","default":300,"x-zero-is-default":true},"registries":{"description":"Registries to fetch from: `ghcr.io`, `ghcr.io/acme` for what is below that path, `http://10.0.0.5:5000` for one without TLS. Names without a host are of `docker.io`. Empty: every registry with a public address.","type":"array","items":{"type":"string"},"default":[]},"allow_addresses":{"description":"Addresses and networks besides public ones, for registries that are not listed: `10.0.0.0/8`. Without it, a client could use the worker to reach services that trust it.","type":"array","items":{"type":"string"},"default":[]},"auth_file":{"description":"Credentials of registries, in the form that `skopeo login --authfile` writes. Everybody whose actions run here can use the images that they open. Left out: registries are asked without an account.","type":"string","x-path":true}},"additionalProperties":false},"persistent_workers":{"title":"PersistentWorkers","description":"Tools that stay up between actions, as Bazel's persistent workers: an action that asks for one by the property `persistentWorkerKey` (`--experimental_remote_mark_tool_inputs`) becomes a request to a process that is already warm. A process serves one instance, scope, tool, environment and startup line. If it fails, its command runs as it stands. Actions without the property are not concerned. Needs Linux and koffi; has no effect beside `input_root_is_root`, `experimental_precondition_script` and variables for a side channel or the action directory.","type":"object","properties":{"enabled":{"description":"`false`: every command has a process of its own.","type":["boolean","string"],"x-value":"bool","default":true},"max_processes":{"description":"Most processes, with those that have a request. Beyond it the least recently used one ends, or the command runs as it stands. 0: twice `max_inflight_tasks`, and at least 8.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_idle_s":{"description":"Seconds after which a process without a request ends.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_requests":{"description":"Requests after which a process ends, because tools leak memory; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":500},"max_memory_bytes":{"description":"Most resident bytes of all of them together. Beyond it the largest one without a request ends first. 0: a quarter of the memory of the machine, or of its container.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"use_namespaces":{"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false},"keep_network":{"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false},"read_only_inputs":{"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true},"input_root_is_root":{"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"The source of a property's values, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Runs whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"The source of a value: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
+const schema66 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker on this machine. If a server of this file serves its worker API, the worker runs in its own process: the server starts it, restarts it after a crash, and stops it when the server ends. It talks to the scheduler over the network like any other worker, but reads the files of its store directly, without the server.","type":"object","properties":{"name":{"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"The worker API of the scheduler.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string","x-also-called":["address","url","endpoint"]},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs`, rejected without. Its files are read again for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that identifies this worker.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; longer counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait until an older directory of the same operation is removed.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two checks during that wait. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout of an action to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"termination_grace_s":{"description":"Seconds from SIGTERM to SIGKILL for the processes of an action that is ended: at its timeout, when nobody waits for it any more, or when the worker stops. It ends sooner when all of them have ended, and its slot is held until then. At a stop the grace is part of `drain_s`, and a quarter of it at most. 0: SIGKILL at once. An action that exceeds one of `action_limits` is always killed at once.","type":["integer","string"],"x-value":"duration","minimum":0,"default":15},"timeout_message":{"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, or a `dedup` whose `content_store` and `whole_store` are, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"Which results the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"action_limits":{"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time, and with `control_groups` their threads too; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; 0 means no limit. Shared memory counts for each process. With `control_groups` it counts once, with files in memory (`/tmp`, `/dev/shm`, memfd).","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input roots between actions. An action whose root is kept gets it at once, whatever its size. Otherwise the kept root that has the most in common with it is changed, so the action waits only for the files that differ. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"max_age_s":{"description":"Seconds after which a root that no action used is removed.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"roots that have subtrees in common are changed into each other, which is always done"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"control_groups":{"title":"ControlGroups","description":"Give each action a control group (version 2) of Linux: the kernel then holds `processes` and `memory_bytes` of `action_limits` and the memory that an action asks for, shares the processors by what actions ask for, and ends all that an action started at once. An action that is ended for its memory is told its limit and its peak. Without groups the worker follows processes in /proc. A command that is not confined by `use_mount_namespace` could leave its group.","type":"object","properties":{"use":{"description":"`if_delegated`: where this process has a group to itself, such as by `Delegate=yes` of a systemd unit, as in those that come with remexec. `always`: the worker does not start without. `never`: processes are followed.","type":"string","enum":["if_delegated","always","never"],"default":"if_delegated"},"directory":{"description":"The group in which those of actions are made, below /sys/fs/cgroup. It has to exist, to have the controllers `memory` and `pids`, and to belong to this user. Left out: the group of the process.","type":"string","x-path":true},"memory_property":{"description":"Property by which actions ask for memory in KiB. Their processes together get no more than they ask for. Empty: no limit but `memory_bytes` of `action_limits`.","type":"string","default":"memory_kb"},"cpu_property":{"description":"Property by which actions ask for processors. Those that ask for more get as much more time while processors are contended; without contention there is no limit. Empty: all have the same share.","type":"string","default":"cpu_count"}},"additionalProperties":false,"default":{}},"container_images":{"title":"ContainerImages","description":"Run actions in the image that they name by the property `container-image` or `docker-image`: `docker://HOST/NAME@sha256:…`, or with a tag. Images are fetched by `skopeo` and unpacked by `umoci`, which must be in PATH, and kept. The command sees the image read-only, its directory at `/remexec`, and private `/tmp`, `/var/tmp`, `/dev` and `/proc`; variables of the image are below its own. Actions that name no image run on the worker's own system. Needs `use_mount_namespace`; excludes `entrypoint` and `input_root_is_root`. `{}` switches it on.","type":"object","properties":{"directory":{"description":"Where unpacked images are kept; belongs to this worker alone. Left out: `images` in the work directory.","type":"string","x-path":true},"max_bytes":{"description":"Most disk bytes of the images that are kept. The least recently used are removed first, never one in use. An image that is being unpacked comes on top.","type":["integer","string"],"x-value":"size","default":"50GiB"},"max_age_s":{"description":"Seconds after which an image that no action used is removed.","type":["integer","string"],"x-value":"duration","default":604800,"x-zero-is-default":true},"max_image_bytes":{"description":"Most bytes of one image, both compressed and unpacked. Actions that name a larger one are refused.","type":["integer","string"],"x-value":"size","default":"20GiB"},"max_image_files":{"description":"Most files and directories of one image.","type":["integer","string"],"x-value":"count","minimum":1,"default":1000000},"pull_timeout_s":{"description":"Seconds that fetching an image may take, and as many for unpacking it.","type":["integer","string"],"x-value":"duration","default":1800,"x-zero-is-default":true},"tag_age_s":{"description":"Seconds for which a tag stands for the digest that it had when it was looked up.","type":["integer","string"],"x-value":"duration","default":300,"x-zero-is-default":true},"registries":{"description":"Registries to fetch from: `ghcr.io`, `ghcr.io/acme` for what is below that path, `http://10.0.0.5:5000` for one without TLS. Names without a host are of `docker.io`. Empty: every registry with a public address.","type":"array","items":{"type":"string"},"default":[]},"allow_addresses":{"description":"Addresses and networks besides public ones, for registries that are not listed: `10.0.0.0/8`. Without it, a client could use the worker to reach services that trust it.","type":"array","items":{"type":"string"},"default":[]},"auth_file":{"description":"Credentials of registries, in the form that `skopeo login --authfile` writes. Everybody whose actions run here can use the images that they open. Left out: registries are asked without an account.","type":"string","x-path":true}},"additionalProperties":false},"persistent_workers":{"title":"PersistentWorkers","description":"Tools that stay up between actions, as Bazel's persistent workers: an action that asks for one by the property `persistentWorkerKey` (`--experimental_remote_mark_tool_inputs`) becomes a request to a process that is already warm. A process serves one instance, scope, tool, environment and startup line. If it fails, its command runs as it stands. Actions without the property are not concerned. Needs Linux and koffi; has no effect beside `input_root_is_root`, `experimental_precondition_script` and variables for a side channel or the action directory.","type":"object","properties":{"enabled":{"description":"`false`: every command has a process of its own.","type":["boolean","string"],"x-value":"bool","default":true},"max_processes":{"description":"Most processes, with those that have a request. Beyond it the least recently used one ends, or the command runs as it stands. 0: twice `max_inflight_tasks`, and at least 8.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_idle_s":{"description":"Seconds after which a process without a request ends.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_requests":{"description":"Requests after which a process ends, because tools leak memory; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":500},"max_memory_bytes":{"description":"Most resident bytes of all of them together. Beyond it the largest one without a request ends first. 0: a quarter of the memory of the machine, or of its container.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"use_namespaces":{"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false},"keep_network":{"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false},"read_only_inputs":{"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true},"input_root_is_root":{"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"The source of a property's values, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Runs whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"The source of a value: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
 const schema67 = {"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"};
 
 function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -9111,7 +9111,7 @@ if(data.directory_cache !== undefined){
 let data32 = data.directory_cache;
 if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
 for(const key6 in data32){
-if(!((((((key6 === "max_entries") || (key6 === "max_size_bytes")) || (key6 === "cache_root")) || (key6 === "experimental_subtree_caching")) || (key6 === "max_concurrent_fetches")) || (key6 === "experimental_get_tree_prefetch"))){
+if(!(((((((key6 === "max_entries") || (key6 === "max_size_bytes")) || (key6 === "max_age_s")) || (key6 === "cache_root")) || (key6 === "experimental_subtree_caching")) || (key6 === "max_concurrent_fetches")) || (key6 === "experimental_get_tree_prefetch"))){
 const err49 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema66.properties.directory_cache,data:data32};
 if(vErrors === null){
 vErrors = [err49];
@@ -9182,10 +9182,10 @@ vErrors.push(err54);
 errors++;
 }
 }
-if(data32.cache_root !== undefined){
-let data35 = data32.cache_root;
-if(typeof data35 !== "string"){
-const err55 = {instancePath:instancePath+"/directory_cache/cache_root",schemaPath:"#/properties/directory_cache/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.directory_cache.properties.cache_root.type,parentSchema:schema66.properties.directory_cache.properties.cache_root,data:data35};
+if(data32.max_age_s !== undefined){
+let data35 = data32.max_age_s;
+if((!(((typeof data35 == "number") && (!(data35 % 1) && !isNaN(data35))) && (isFinite(data35)))) && (typeof data35 !== "string")){
+const err55 = {instancePath:instancePath+"/directory_cache/max_age_s",schemaPath:"#/properties/directory_cache/properties/max_age_s/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.max_age_s.type},message:"must be integer,string",schema:schema66.properties.directory_cache.properties.max_age_s.type,parentSchema:schema66.properties.directory_cache.properties.max_age_s,data:data35};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -9194,11 +9194,9 @@ vErrors.push(err55);
 }
 errors++;
 }
-}
-if(data32.experimental_subtree_caching !== undefined){
-let data36 = data32.experimental_subtree_caching;
-if((typeof data36 !== "boolean") && (typeof data36 !== "string")){
-const err56 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema66.properties.directory_cache.properties.experimental_subtree_caching.type,parentSchema:schema66.properties.directory_cache.properties.experimental_subtree_caching,data:data36};
+const reason14 = checkScalar.call(this, "duration", data35, schema66.properties.directory_cache.properties.max_age_s, instancePath+"/directory_cache/max_age_s");
+if(reason14 !== undefined){
+const err56 = {instancePath:instancePath+"/directory_cache/max_age_s",schemaPath:"#/properties/directory_cache/properties/max_age_s/x-value",keyword:"x-value",params:{},message:reason14,schema:"duration",parentSchema:schema66.properties.directory_cache.properties.max_age_s,data:data35};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -9207,9 +9205,11 @@ vErrors.push(err56);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "bool", data36, schema66.properties.directory_cache.properties.experimental_subtree_caching, instancePath+"/directory_cache/experimental_subtree_caching");
-if(reason14 !== undefined){
-const err57 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason14,schema:"bool",parentSchema:schema66.properties.directory_cache.properties.experimental_subtree_caching,data:data36};
+}
+if(data32.cache_root !== undefined){
+let data36 = data32.cache_root;
+if(typeof data36 !== "string"){
+const err57 = {instancePath:instancePath+"/directory_cache/cache_root",schemaPath:"#/properties/directory_cache/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.directory_cache.properties.cache_root.type,parentSchema:schema66.properties.directory_cache.properties.cache_root,data:data36};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -9219,10 +9219,10 @@ vErrors.push(err57);
 errors++;
 }
 }
-if(data32.max_concurrent_fetches !== undefined){
-let data37 = data32.max_concurrent_fetches;
-if((!(((typeof data37 == "number") && (!(data37 % 1) && !isNaN(data37))) && (isFinite(data37)))) && (typeof data37 !== "string")){
-const err58 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema66.properties.directory_cache.properties.max_concurrent_fetches.type,parentSchema:schema66.properties.directory_cache.properties.max_concurrent_fetches,data:data37};
+if(data32.experimental_subtree_caching !== undefined){
+let data37 = data32.experimental_subtree_caching;
+if((typeof data37 !== "boolean") && (typeof data37 !== "string")){
+const err58 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema66.properties.directory_cache.properties.experimental_subtree_caching.type,parentSchema:schema66.properties.directory_cache.properties.experimental_subtree_caching,data:data37};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -9231,9 +9231,9 @@ vErrors.push(err58);
 }
 errors++;
 }
-const reason15 = checkScalar.call(this, "count", data37, schema66.properties.directory_cache.properties.max_concurrent_fetches, instancePath+"/directory_cache/max_concurrent_fetches");
+const reason15 = checkScalar.call(this, "bool", data37, schema66.properties.directory_cache.properties.experimental_subtree_caching, instancePath+"/directory_cache/experimental_subtree_caching");
 if(reason15 !== undefined){
-const err59 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason15,schema:"count",parentSchema:schema66.properties.directory_cache.properties.max_concurrent_fetches,data:data37};
+const err59 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason15,schema:"bool",parentSchema:schema66.properties.directory_cache.properties.experimental_subtree_caching,data:data37};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -9242,9 +9242,11 @@ vErrors.push(err59);
 }
 errors++;
 }
-if((typeof data37 == "number") && (isFinite(data37))){
-if(data37 < 1 || isNaN(data37)){
-const err60 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema66.properties.directory_cache.properties.max_concurrent_fetches,data:data37};
+}
+if(data32.max_concurrent_fetches !== undefined){
+let data38 = data32.max_concurrent_fetches;
+if((!(((typeof data38 == "number") && (!(data38 % 1) && !isNaN(data38))) && (isFinite(data38)))) && (typeof data38 !== "string")){
+const err60 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema66.properties.directory_cache.properties.max_concurrent_fetches.type,parentSchema:schema66.properties.directory_cache.properties.max_concurrent_fetches,data:data38};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -9253,12 +9255,9 @@ vErrors.push(err60);
 }
 errors++;
 }
-}
-}
-if(data32.experimental_get_tree_prefetch !== undefined){
-let data38 = data32.experimental_get_tree_prefetch;
-if((typeof data38 !== "boolean") && (typeof data38 !== "string")){
-const err61 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema66.properties.directory_cache.properties.experimental_get_tree_prefetch.type,parentSchema:schema66.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data38};
+const reason16 = checkScalar.call(this, "count", data38, schema66.properties.directory_cache.properties.max_concurrent_fetches, instancePath+"/directory_cache/max_concurrent_fetches");
+if(reason16 !== undefined){
+const err61 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason16,schema:"count",parentSchema:schema66.properties.directory_cache.properties.max_concurrent_fetches,data:data38};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -9267,9 +9266,9 @@ vErrors.push(err61);
 }
 errors++;
 }
-const reason16 = checkScalar.call(this, "bool", data38, schema66.properties.directory_cache.properties.experimental_get_tree_prefetch, instancePath+"/directory_cache/experimental_get_tree_prefetch");
-if(reason16 !== undefined){
-const err62 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason16,schema:"bool",parentSchema:schema66.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data38};
+if((typeof data38 == "number") && (isFinite(data38))){
+if(data38 < 1 || isNaN(data38)){
+const err62 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema66.properties.directory_cache.properties.max_concurrent_fetches,data:data38};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -9280,8 +9279,10 @@ errors++;
 }
 }
 }
-else {
-const err63 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.directory_cache.type,parentSchema:schema66.properties.directory_cache,data:data32};
+if(data32.experimental_get_tree_prefetch !== undefined){
+let data39 = data32.experimental_get_tree_prefetch;
+if((typeof data39 !== "boolean") && (typeof data39 !== "string")){
+const err63 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema66.properties.directory_cache.properties.experimental_get_tree_prefetch.type,parentSchema:schema66.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data39};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -9290,11 +9291,9 @@ vErrors.push(err63);
 }
 errors++;
 }
-}
-if(data.experimental_active_input_leases !== undefined){
-let data39 = data.experimental_active_input_leases;
-if((typeof data39 !== "boolean") && (typeof data39 !== "string")){
-const err64 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/type",keyword:"type",params:{type: schema66.properties.experimental_active_input_leases.type},message:"must be boolean,string",schema:schema66.properties.experimental_active_input_leases.type,parentSchema:schema66.properties.experimental_active_input_leases,data:data39};
+const reason17 = checkScalar.call(this, "bool", data39, schema66.properties.directory_cache.properties.experimental_get_tree_prefetch, instancePath+"/directory_cache/experimental_get_tree_prefetch");
+if(reason17 !== undefined){
+const err64 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason17,schema:"bool",parentSchema:schema66.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data39};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -9303,9 +9302,10 @@ vErrors.push(err64);
 }
 errors++;
 }
-const reason17 = checkScalar.call(this, "bool", data39, schema66.properties.experimental_active_input_leases, instancePath+"/experimental_active_input_leases");
-if(reason17 !== undefined){
-const err65 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/x-value",keyword:"x-value",params:{},message:reason17,schema:"bool",parentSchema:schema66.properties.experimental_active_input_leases,data:data39};
+}
+}
+else {
+const err65 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.directory_cache.type,parentSchema:schema66.properties.directory_cache,data:data32};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -9315,12 +9315,10 @@ vErrors.push(err65);
 errors++;
 }
 }
-if(data.control_groups !== undefined){
-let data40 = data.control_groups;
-if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
-for(const key7 in data40){
-if(!((((key7 === "use") || (key7 === "directory")) || (key7 === "memory_property")) || (key7 === "cpu_property"))){
-const err66 = {instancePath:instancePath+"/control_groups",schemaPath:"#/properties/control_groups/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties",schema:false,parentSchema:schema66.properties.control_groups,data:data40};
+if(data.experimental_active_input_leases !== undefined){
+let data40 = data.experimental_active_input_leases;
+if((typeof data40 !== "boolean") && (typeof data40 !== "string")){
+const err66 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/type",keyword:"type",params:{type: schema66.properties.experimental_active_input_leases.type},message:"must be boolean,string",schema:schema66.properties.experimental_active_input_leases.type,parentSchema:schema66.properties.experimental_active_input_leases,data:data40};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -9329,11 +9327,9 @@ vErrors.push(err66);
 }
 errors++;
 }
-}
-if(data40.use !== undefined){
-let data41 = data40.use;
-if(typeof data41 !== "string"){
-const err67 = {instancePath:instancePath+"/control_groups/use",schemaPath:"#/properties/control_groups/properties/use/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.control_groups.properties.use.type,parentSchema:schema66.properties.control_groups.properties.use,data:data41};
+const reason18 = checkScalar.call(this, "bool", data40, schema66.properties.experimental_active_input_leases, instancePath+"/experimental_active_input_leases");
+if(reason18 !== undefined){
+const err67 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/x-value",keyword:"x-value",params:{},message:reason18,schema:"bool",parentSchema:schema66.properties.experimental_active_input_leases,data:data40};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -9342,8 +9338,13 @@ vErrors.push(err67);
 }
 errors++;
 }
-if(!(((data41 === "if_delegated") || (data41 === "always")) || (data41 === "never"))){
-const err68 = {instancePath:instancePath+"/control_groups/use",schemaPath:"#/properties/control_groups/properties/use/enum",keyword:"enum",params:{allowedValues: schema66.properties.control_groups.properties.use.enum},message:"must be equal to one of the allowed values",schema:schema66.properties.control_groups.properties.use.enum,parentSchema:schema66.properties.control_groups.properties.use,data:data41};
+}
+if(data.control_groups !== undefined){
+let data41 = data.control_groups;
+if(data41 && typeof data41 == "object" && !Array.isArray(data41)){
+for(const key7 in data41){
+if(!((((key7 === "use") || (key7 === "directory")) || (key7 === "memory_property")) || (key7 === "cpu_property"))){
+const err68 = {instancePath:instancePath+"/control_groups",schemaPath:"#/properties/control_groups/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties",schema:false,parentSchema:schema66.properties.control_groups,data:data41};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -9353,10 +9354,10 @@ vErrors.push(err68);
 errors++;
 }
 }
-if(data40.directory !== undefined){
-let data42 = data40.directory;
+if(data41.use !== undefined){
+let data42 = data41.use;
 if(typeof data42 !== "string"){
-const err69 = {instancePath:instancePath+"/control_groups/directory",schemaPath:"#/properties/control_groups/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.control_groups.properties.directory.type,parentSchema:schema66.properties.control_groups.properties.directory,data:data42};
+const err69 = {instancePath:instancePath+"/control_groups/use",schemaPath:"#/properties/control_groups/properties/use/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.control_groups.properties.use.type,parentSchema:schema66.properties.control_groups.properties.use,data:data42};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -9365,11 +9366,8 @@ vErrors.push(err69);
 }
 errors++;
 }
-}
-if(data40.memory_property !== undefined){
-let data43 = data40.memory_property;
-if(typeof data43 !== "string"){
-const err70 = {instancePath:instancePath+"/control_groups/memory_property",schemaPath:"#/properties/control_groups/properties/memory_property/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.control_groups.properties.memory_property.type,parentSchema:schema66.properties.control_groups.properties.memory_property,data:data43};
+if(!(((data42 === "if_delegated") || (data42 === "always")) || (data42 === "never"))){
+const err70 = {instancePath:instancePath+"/control_groups/use",schemaPath:"#/properties/control_groups/properties/use/enum",keyword:"enum",params:{allowedValues: schema66.properties.control_groups.properties.use.enum},message:"must be equal to one of the allowed values",schema:schema66.properties.control_groups.properties.use.enum,parentSchema:schema66.properties.control_groups.properties.use,data:data42};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -9379,10 +9377,10 @@ vErrors.push(err70);
 errors++;
 }
 }
-if(data40.cpu_property !== undefined){
-let data44 = data40.cpu_property;
-if(typeof data44 !== "string"){
-const err71 = {instancePath:instancePath+"/control_groups/cpu_property",schemaPath:"#/properties/control_groups/properties/cpu_property/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.control_groups.properties.cpu_property.type,parentSchema:schema66.properties.control_groups.properties.cpu_property,data:data44};
+if(data41.directory !== undefined){
+let data43 = data41.directory;
+if(typeof data43 !== "string"){
+const err71 = {instancePath:instancePath+"/control_groups/directory",schemaPath:"#/properties/control_groups/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.control_groups.properties.directory.type,parentSchema:schema66.properties.control_groups.properties.directory,data:data43};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -9392,9 +9390,10 @@ vErrors.push(err71);
 errors++;
 }
 }
-}
-else {
-const err72 = {instancePath:instancePath+"/control_groups",schemaPath:"#/properties/control_groups/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.control_groups.type,parentSchema:schema66.properties.control_groups,data:data40};
+if(data41.memory_property !== undefined){
+let data44 = data41.memory_property;
+if(typeof data44 !== "string"){
+const err72 = {instancePath:instancePath+"/control_groups/memory_property",schemaPath:"#/properties/control_groups/properties/memory_property/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.control_groups.properties.memory_property.type,parentSchema:schema66.properties.control_groups.properties.memory_property,data:data44};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -9404,12 +9403,10 @@ vErrors.push(err72);
 errors++;
 }
 }
-if(data.container_images !== undefined){
-let data45 = data.container_images;
-if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
-for(const key8 in data45){
-if(!(func1.call(schema66.properties.container_images.properties, key8))){
-const err73 = {instancePath:instancePath+"/container_images",schemaPath:"#/properties/container_images/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema66.properties.container_images,data:data45};
+if(data41.cpu_property !== undefined){
+let data45 = data41.cpu_property;
+if(typeof data45 !== "string"){
+const err73 = {instancePath:instancePath+"/control_groups/cpu_property",schemaPath:"#/properties/control_groups/properties/cpu_property/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.control_groups.properties.cpu_property.type,parentSchema:schema66.properties.control_groups.properties.cpu_property,data:data45};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -9419,10 +9416,9 @@ vErrors.push(err73);
 errors++;
 }
 }
-if(data45.directory !== undefined){
-let data46 = data45.directory;
-if(typeof data46 !== "string"){
-const err74 = {instancePath:instancePath+"/container_images/directory",schemaPath:"#/properties/container_images/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.container_images.properties.directory.type,parentSchema:schema66.properties.container_images.properties.directory,data:data46};
+}
+else {
+const err74 = {instancePath:instancePath+"/control_groups",schemaPath:"#/properties/control_groups/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.control_groups.type,parentSchema:schema66.properties.control_groups,data:data41};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -9432,10 +9428,12 @@ vErrors.push(err74);
 errors++;
 }
 }
-if(data45.max_bytes !== undefined){
-let data47 = data45.max_bytes;
-if((!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))) && (typeof data47 !== "string")){
-const err75 = {instancePath:instancePath+"/container_images/max_bytes",schemaPath:"#/properties/container_images/properties/max_bytes/type",keyword:"type",params:{type: schema66.properties.container_images.properties.max_bytes.type},message:"must be integer,string",schema:schema66.properties.container_images.properties.max_bytes.type,parentSchema:schema66.properties.container_images.properties.max_bytes,data:data47};
+if(data.container_images !== undefined){
+let data46 = data.container_images;
+if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
+for(const key8 in data46){
+if(!(func1.call(schema66.properties.container_images.properties, key8))){
+const err75 = {instancePath:instancePath+"/container_images",schemaPath:"#/properties/container_images/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema66.properties.container_images,data:data46};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -9444,9 +9442,11 @@ vErrors.push(err75);
 }
 errors++;
 }
-const reason18 = checkScalar.call(this, "size", data47, schema66.properties.container_images.properties.max_bytes, instancePath+"/container_images/max_bytes");
-if(reason18 !== undefined){
-const err76 = {instancePath:instancePath+"/container_images/max_bytes",schemaPath:"#/properties/container_images/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason18,schema:"size",parentSchema:schema66.properties.container_images.properties.max_bytes,data:data47};
+}
+if(data46.directory !== undefined){
+let data47 = data46.directory;
+if(typeof data47 !== "string"){
+const err76 = {instancePath:instancePath+"/container_images/directory",schemaPath:"#/properties/container_images/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.container_images.properties.directory.type,parentSchema:schema66.properties.container_images.properties.directory,data:data47};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -9456,10 +9456,10 @@ vErrors.push(err76);
 errors++;
 }
 }
-if(data45.max_age_s !== undefined){
-let data48 = data45.max_age_s;
+if(data46.max_bytes !== undefined){
+let data48 = data46.max_bytes;
 if((!(((typeof data48 == "number") && (!(data48 % 1) && !isNaN(data48))) && (isFinite(data48)))) && (typeof data48 !== "string")){
-const err77 = {instancePath:instancePath+"/container_images/max_age_s",schemaPath:"#/properties/container_images/properties/max_age_s/type",keyword:"type",params:{type: schema66.properties.container_images.properties.max_age_s.type},message:"must be integer,string",schema:schema66.properties.container_images.properties.max_age_s.type,parentSchema:schema66.properties.container_images.properties.max_age_s,data:data48};
+const err77 = {instancePath:instancePath+"/container_images/max_bytes",schemaPath:"#/properties/container_images/properties/max_bytes/type",keyword:"type",params:{type: schema66.properties.container_images.properties.max_bytes.type},message:"must be integer,string",schema:schema66.properties.container_images.properties.max_bytes.type,parentSchema:schema66.properties.container_images.properties.max_bytes,data:data48};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -9468,9 +9468,9 @@ vErrors.push(err77);
 }
 errors++;
 }
-const reason19 = checkScalar.call(this, "duration", data48, schema66.properties.container_images.properties.max_age_s, instancePath+"/container_images/max_age_s");
+const reason19 = checkScalar.call(this, "size", data48, schema66.properties.container_images.properties.max_bytes, instancePath+"/container_images/max_bytes");
 if(reason19 !== undefined){
-const err78 = {instancePath:instancePath+"/container_images/max_age_s",schemaPath:"#/properties/container_images/properties/max_age_s/x-value",keyword:"x-value",params:{},message:reason19,schema:"duration",parentSchema:schema66.properties.container_images.properties.max_age_s,data:data48};
+const err78 = {instancePath:instancePath+"/container_images/max_bytes",schemaPath:"#/properties/container_images/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason19,schema:"size",parentSchema:schema66.properties.container_images.properties.max_bytes,data:data48};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -9480,10 +9480,10 @@ vErrors.push(err78);
 errors++;
 }
 }
-if(data45.max_image_bytes !== undefined){
-let data49 = data45.max_image_bytes;
+if(data46.max_age_s !== undefined){
+let data49 = data46.max_age_s;
 if((!(((typeof data49 == "number") && (!(data49 % 1) && !isNaN(data49))) && (isFinite(data49)))) && (typeof data49 !== "string")){
-const err79 = {instancePath:instancePath+"/container_images/max_image_bytes",schemaPath:"#/properties/container_images/properties/max_image_bytes/type",keyword:"type",params:{type: schema66.properties.container_images.properties.max_image_bytes.type},message:"must be integer,string",schema:schema66.properties.container_images.properties.max_image_bytes.type,parentSchema:schema66.properties.container_images.properties.max_image_bytes,data:data49};
+const err79 = {instancePath:instancePath+"/container_images/max_age_s",schemaPath:"#/properties/container_images/properties/max_age_s/type",keyword:"type",params:{type: schema66.properties.container_images.properties.max_age_s.type},message:"must be integer,string",schema:schema66.properties.container_images.properties.max_age_s.type,parentSchema:schema66.properties.container_images.properties.max_age_s,data:data49};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -9492,9 +9492,9 @@ vErrors.push(err79);
 }
 errors++;
 }
-const reason20 = checkScalar.call(this, "size", data49, schema66.properties.container_images.properties.max_image_bytes, instancePath+"/container_images/max_image_bytes");
+const reason20 = checkScalar.call(this, "duration", data49, schema66.properties.container_images.properties.max_age_s, instancePath+"/container_images/max_age_s");
 if(reason20 !== undefined){
-const err80 = {instancePath:instancePath+"/container_images/max_image_bytes",schemaPath:"#/properties/container_images/properties/max_image_bytes/x-value",keyword:"x-value",params:{},message:reason20,schema:"size",parentSchema:schema66.properties.container_images.properties.max_image_bytes,data:data49};
+const err80 = {instancePath:instancePath+"/container_images/max_age_s",schemaPath:"#/properties/container_images/properties/max_age_s/x-value",keyword:"x-value",params:{},message:reason20,schema:"duration",parentSchema:schema66.properties.container_images.properties.max_age_s,data:data49};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -9504,10 +9504,10 @@ vErrors.push(err80);
 errors++;
 }
 }
-if(data45.max_image_files !== undefined){
-let data50 = data45.max_image_files;
+if(data46.max_image_bytes !== undefined){
+let data50 = data46.max_image_bytes;
 if((!(((typeof data50 == "number") && (!(data50 % 1) && !isNaN(data50))) && (isFinite(data50)))) && (typeof data50 !== "string")){
-const err81 = {instancePath:instancePath+"/container_images/max_image_files",schemaPath:"#/properties/container_images/properties/max_image_files/type",keyword:"type",params:{type: schema66.properties.container_images.properties.max_image_files.type},message:"must be integer,string",schema:schema66.properties.container_images.properties.max_image_files.type,parentSchema:schema66.properties.container_images.properties.max_image_files,data:data50};
+const err81 = {instancePath:instancePath+"/container_images/max_image_bytes",schemaPath:"#/properties/container_images/properties/max_image_bytes/type",keyword:"type",params:{type: schema66.properties.container_images.properties.max_image_bytes.type},message:"must be integer,string",schema:schema66.properties.container_images.properties.max_image_bytes.type,parentSchema:schema66.properties.container_images.properties.max_image_bytes,data:data50};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -9516,9 +9516,9 @@ vErrors.push(err81);
 }
 errors++;
 }
-const reason21 = checkScalar.call(this, "count", data50, schema66.properties.container_images.properties.max_image_files, instancePath+"/container_images/max_image_files");
+const reason21 = checkScalar.call(this, "size", data50, schema66.properties.container_images.properties.max_image_bytes, instancePath+"/container_images/max_image_bytes");
 if(reason21 !== undefined){
-const err82 = {instancePath:instancePath+"/container_images/max_image_files",schemaPath:"#/properties/container_images/properties/max_image_files/x-value",keyword:"x-value",params:{},message:reason21,schema:"count",parentSchema:schema66.properties.container_images.properties.max_image_files,data:data50};
+const err82 = {instancePath:instancePath+"/container_images/max_image_bytes",schemaPath:"#/properties/container_images/properties/max_image_bytes/x-value",keyword:"x-value",params:{},message:reason21,schema:"size",parentSchema:schema66.properties.container_images.properties.max_image_bytes,data:data50};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -9527,9 +9527,11 @@ vErrors.push(err82);
 }
 errors++;
 }
-if((typeof data50 == "number") && (isFinite(data50))){
-if(data50 < 1 || isNaN(data50)){
-const err83 = {instancePath:instancePath+"/container_images/max_image_files",schemaPath:"#/properties/container_images/properties/max_image_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema66.properties.container_images.properties.max_image_files,data:data50};
+}
+if(data46.max_image_files !== undefined){
+let data51 = data46.max_image_files;
+if((!(((typeof data51 == "number") && (!(data51 % 1) && !isNaN(data51))) && (isFinite(data51)))) && (typeof data51 !== "string")){
+const err83 = {instancePath:instancePath+"/container_images/max_image_files",schemaPath:"#/properties/container_images/properties/max_image_files/type",keyword:"type",params:{type: schema66.properties.container_images.properties.max_image_files.type},message:"must be integer,string",schema:schema66.properties.container_images.properties.max_image_files.type,parentSchema:schema66.properties.container_images.properties.max_image_files,data:data51};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -9538,12 +9540,9 @@ vErrors.push(err83);
 }
 errors++;
 }
-}
-}
-if(data45.pull_timeout_s !== undefined){
-let data51 = data45.pull_timeout_s;
-if((!(((typeof data51 == "number") && (!(data51 % 1) && !isNaN(data51))) && (isFinite(data51)))) && (typeof data51 !== "string")){
-const err84 = {instancePath:instancePath+"/container_images/pull_timeout_s",schemaPath:"#/properties/container_images/properties/pull_timeout_s/type",keyword:"type",params:{type: schema66.properties.container_images.properties.pull_timeout_s.type},message:"must be integer,string",schema:schema66.properties.container_images.properties.pull_timeout_s.type,parentSchema:schema66.properties.container_images.properties.pull_timeout_s,data:data51};
+const reason22 = checkScalar.call(this, "count", data51, schema66.properties.container_images.properties.max_image_files, instancePath+"/container_images/max_image_files");
+if(reason22 !== undefined){
+const err84 = {instancePath:instancePath+"/container_images/max_image_files",schemaPath:"#/properties/container_images/properties/max_image_files/x-value",keyword:"x-value",params:{},message:reason22,schema:"count",parentSchema:schema66.properties.container_images.properties.max_image_files,data:data51};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -9552,9 +9551,9 @@ vErrors.push(err84);
 }
 errors++;
 }
-const reason22 = checkScalar.call(this, "duration", data51, schema66.properties.container_images.properties.pull_timeout_s, instancePath+"/container_images/pull_timeout_s");
-if(reason22 !== undefined){
-const err85 = {instancePath:instancePath+"/container_images/pull_timeout_s",schemaPath:"#/properties/container_images/properties/pull_timeout_s/x-value",keyword:"x-value",params:{},message:reason22,schema:"duration",parentSchema:schema66.properties.container_images.properties.pull_timeout_s,data:data51};
+if((typeof data51 == "number") && (isFinite(data51))){
+if(data51 < 1 || isNaN(data51)){
+const err85 = {instancePath:instancePath+"/container_images/max_image_files",schemaPath:"#/properties/container_images/properties/max_image_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema66.properties.container_images.properties.max_image_files,data:data51};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -9564,10 +9563,11 @@ vErrors.push(err85);
 errors++;
 }
 }
-if(data45.tag_age_s !== undefined){
-let data52 = data45.tag_age_s;
+}
+if(data46.pull_timeout_s !== undefined){
+let data52 = data46.pull_timeout_s;
 if((!(((typeof data52 == "number") && (!(data52 % 1) && !isNaN(data52))) && (isFinite(data52)))) && (typeof data52 !== "string")){
-const err86 = {instancePath:instancePath+"/container_images/tag_age_s",schemaPath:"#/properties/container_images/properties/tag_age_s/type",keyword:"type",params:{type: schema66.properties.container_images.properties.tag_age_s.type},message:"must be integer,string",schema:schema66.properties.container_images.properties.tag_age_s.type,parentSchema:schema66.properties.container_images.properties.tag_age_s,data:data52};
+const err86 = {instancePath:instancePath+"/container_images/pull_timeout_s",schemaPath:"#/properties/container_images/properties/pull_timeout_s/type",keyword:"type",params:{type: schema66.properties.container_images.properties.pull_timeout_s.type},message:"must be integer,string",schema:schema66.properties.container_images.properties.pull_timeout_s.type,parentSchema:schema66.properties.container_images.properties.pull_timeout_s,data:data52};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -9576,9 +9576,9 @@ vErrors.push(err86);
 }
 errors++;
 }
-const reason23 = checkScalar.call(this, "duration", data52, schema66.properties.container_images.properties.tag_age_s, instancePath+"/container_images/tag_age_s");
+const reason23 = checkScalar.call(this, "duration", data52, schema66.properties.container_images.properties.pull_timeout_s, instancePath+"/container_images/pull_timeout_s");
 if(reason23 !== undefined){
-const err87 = {instancePath:instancePath+"/container_images/tag_age_s",schemaPath:"#/properties/container_images/properties/tag_age_s/x-value",keyword:"x-value",params:{},message:reason23,schema:"duration",parentSchema:schema66.properties.container_images.properties.tag_age_s,data:data52};
+const err87 = {instancePath:instancePath+"/container_images/pull_timeout_s",schemaPath:"#/properties/container_images/properties/pull_timeout_s/x-value",keyword:"x-value",params:{},message:reason23,schema:"duration",parentSchema:schema66.properties.container_images.properties.pull_timeout_s,data:data52};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -9588,14 +9588,10 @@ vErrors.push(err87);
 errors++;
 }
 }
-if(data45.registries !== undefined){
-let data53 = data45.registries;
-if(Array.isArray(data53)){
-const len0 = data53.length;
-for(let i0=0; i0<len0; i0++){
-let data54 = data53[i0];
-if(typeof data54 !== "string"){
-const err88 = {instancePath:instancePath+"/container_images/registries/" + i0,schemaPath:"#/properties/container_images/properties/registries/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.container_images.properties.registries.items.type,parentSchema:schema66.properties.container_images.properties.registries.items,data:data54};
+if(data46.tag_age_s !== undefined){
+let data53 = data46.tag_age_s;
+if((!(((typeof data53 == "number") && (!(data53 % 1) && !isNaN(data53))) && (isFinite(data53)))) && (typeof data53 !== "string")){
+const err88 = {instancePath:instancePath+"/container_images/tag_age_s",schemaPath:"#/properties/container_images/properties/tag_age_s/type",keyword:"type",params:{type: schema66.properties.container_images.properties.tag_age_s.type},message:"must be integer,string",schema:schema66.properties.container_images.properties.tag_age_s.type,parentSchema:schema66.properties.container_images.properties.tag_age_s,data:data53};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -9604,10 +9600,9 @@ vErrors.push(err88);
 }
 errors++;
 }
-}
-}
-else {
-const err89 = {instancePath:instancePath+"/container_images/registries",schemaPath:"#/properties/container_images/properties/registries/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema66.properties.container_images.properties.registries.type,parentSchema:schema66.properties.container_images.properties.registries,data:data53};
+const reason24 = checkScalar.call(this, "duration", data53, schema66.properties.container_images.properties.tag_age_s, instancePath+"/container_images/tag_age_s");
+if(reason24 !== undefined){
+const err89 = {instancePath:instancePath+"/container_images/tag_age_s",schemaPath:"#/properties/container_images/properties/tag_age_s/x-value",keyword:"x-value",params:{},message:reason24,schema:"duration",parentSchema:schema66.properties.container_images.properties.tag_age_s,data:data53};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -9617,14 +9612,14 @@ vErrors.push(err89);
 errors++;
 }
 }
-if(data45.allow_addresses !== undefined){
-let data55 = data45.allow_addresses;
-if(Array.isArray(data55)){
-const len1 = data55.length;
-for(let i1=0; i1<len1; i1++){
-let data56 = data55[i1];
-if(typeof data56 !== "string"){
-const err90 = {instancePath:instancePath+"/container_images/allow_addresses/" + i1,schemaPath:"#/properties/container_images/properties/allow_addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.container_images.properties.allow_addresses.items.type,parentSchema:schema66.properties.container_images.properties.allow_addresses.items,data:data56};
+if(data46.registries !== undefined){
+let data54 = data46.registries;
+if(Array.isArray(data54)){
+const len0 = data54.length;
+for(let i0=0; i0<len0; i0++){
+let data55 = data54[i0];
+if(typeof data55 !== "string"){
+const err90 = {instancePath:instancePath+"/container_images/registries/" + i0,schemaPath:"#/properties/container_images/properties/registries/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.container_images.properties.registries.items.type,parentSchema:schema66.properties.container_images.properties.registries.items,data:data55};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -9636,7 +9631,7 @@ errors++;
 }
 }
 else {
-const err91 = {instancePath:instancePath+"/container_images/allow_addresses",schemaPath:"#/properties/container_images/properties/allow_addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema66.properties.container_images.properties.allow_addresses.type,parentSchema:schema66.properties.container_images.properties.allow_addresses,data:data55};
+const err91 = {instancePath:instancePath+"/container_images/registries",schemaPath:"#/properties/container_images/properties/registries/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema66.properties.container_images.properties.registries.type,parentSchema:schema66.properties.container_images.properties.registries,data:data54};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -9646,10 +9641,14 @@ vErrors.push(err91);
 errors++;
 }
 }
-if(data45.auth_file !== undefined){
-let data57 = data45.auth_file;
+if(data46.allow_addresses !== undefined){
+let data56 = data46.allow_addresses;
+if(Array.isArray(data56)){
+const len1 = data56.length;
+for(let i1=0; i1<len1; i1++){
+let data57 = data56[i1];
 if(typeof data57 !== "string"){
-const err92 = {instancePath:instancePath+"/container_images/auth_file",schemaPath:"#/properties/container_images/properties/auth_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.container_images.properties.auth_file.type,parentSchema:schema66.properties.container_images.properties.auth_file,data:data57};
+const err92 = {instancePath:instancePath+"/container_images/allow_addresses/" + i1,schemaPath:"#/properties/container_images/properties/allow_addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.container_images.properties.allow_addresses.items.type,parentSchema:schema66.properties.container_images.properties.allow_addresses.items,data:data57};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -9661,7 +9660,7 @@ errors++;
 }
 }
 else {
-const err93 = {instancePath:instancePath+"/container_images",schemaPath:"#/properties/container_images/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.container_images.type,parentSchema:schema66.properties.container_images,data:data45};
+const err93 = {instancePath:instancePath+"/container_images/allow_addresses",schemaPath:"#/properties/container_images/properties/allow_addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema66.properties.container_images.properties.allow_addresses.type,parentSchema:schema66.properties.container_images.properties.allow_addresses,data:data56};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -9671,12 +9670,10 @@ vErrors.push(err93);
 errors++;
 }
 }
-if(data.persistent_workers !== undefined){
-let data58 = data.persistent_workers;
-if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
-for(const key9 in data58){
-if(!(((((key9 === "enabled") || (key9 === "max_processes")) || (key9 === "max_idle_s")) || (key9 === "max_requests")) || (key9 === "max_memory_bytes"))){
-const err94 = {instancePath:instancePath+"/persistent_workers",schemaPath:"#/properties/persistent_workers/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema66.properties.persistent_workers,data:data58};
+if(data46.auth_file !== undefined){
+let data58 = data46.auth_file;
+if(typeof data58 !== "string"){
+const err94 = {instancePath:instancePath+"/container_images/auth_file",schemaPath:"#/properties/container_images/properties/auth_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.container_images.properties.auth_file.type,parentSchema:schema66.properties.container_images.properties.auth_file,data:data58};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -9686,10 +9683,9 @@ vErrors.push(err94);
 errors++;
 }
 }
-if(data58.enabled !== undefined){
-let data59 = data58.enabled;
-if((typeof data59 !== "boolean") && (typeof data59 !== "string")){
-const err95 = {instancePath:instancePath+"/persistent_workers/enabled",schemaPath:"#/properties/persistent_workers/properties/enabled/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.enabled.type},message:"must be boolean,string",schema:schema66.properties.persistent_workers.properties.enabled.type,parentSchema:schema66.properties.persistent_workers.properties.enabled,data:data59};
+}
+else {
+const err95 = {instancePath:instancePath+"/container_images",schemaPath:"#/properties/container_images/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.container_images.type,parentSchema:schema66.properties.container_images,data:data46};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -9698,9 +9694,13 @@ vErrors.push(err95);
 }
 errors++;
 }
-const reason24 = checkScalar.call(this, "bool", data59, schema66.properties.persistent_workers.properties.enabled, instancePath+"/persistent_workers/enabled");
-if(reason24 !== undefined){
-const err96 = {instancePath:instancePath+"/persistent_workers/enabled",schemaPath:"#/properties/persistent_workers/properties/enabled/x-value",keyword:"x-value",params:{},message:reason24,schema:"bool",parentSchema:schema66.properties.persistent_workers.properties.enabled,data:data59};
+}
+if(data.persistent_workers !== undefined){
+let data59 = data.persistent_workers;
+if(data59 && typeof data59 == "object" && !Array.isArray(data59)){
+for(const key9 in data59){
+if(!(((((key9 === "enabled") || (key9 === "max_processes")) || (key9 === "max_idle_s")) || (key9 === "max_requests")) || (key9 === "max_memory_bytes"))){
+const err96 = {instancePath:instancePath+"/persistent_workers",schemaPath:"#/properties/persistent_workers/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema66.properties.persistent_workers,data:data59};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -9710,10 +9710,10 @@ vErrors.push(err96);
 errors++;
 }
 }
-if(data58.max_processes !== undefined){
-let data60 = data58.max_processes;
-if((!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))) && (typeof data60 !== "string")){
-const err97 = {instancePath:instancePath+"/persistent_workers/max_processes",schemaPath:"#/properties/persistent_workers/properties/max_processes/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_processes.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_processes.type,parentSchema:schema66.properties.persistent_workers.properties.max_processes,data:data60};
+if(data59.enabled !== undefined){
+let data60 = data59.enabled;
+if((typeof data60 !== "boolean") && (typeof data60 !== "string")){
+const err97 = {instancePath:instancePath+"/persistent_workers/enabled",schemaPath:"#/properties/persistent_workers/properties/enabled/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.enabled.type},message:"must be boolean,string",schema:schema66.properties.persistent_workers.properties.enabled.type,parentSchema:schema66.properties.persistent_workers.properties.enabled,data:data60};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -9722,9 +9722,9 @@ vErrors.push(err97);
 }
 errors++;
 }
-const reason25 = checkScalar.call(this, "count", data60, schema66.properties.persistent_workers.properties.max_processes, instancePath+"/persistent_workers/max_processes");
+const reason25 = checkScalar.call(this, "bool", data60, schema66.properties.persistent_workers.properties.enabled, instancePath+"/persistent_workers/enabled");
 if(reason25 !== undefined){
-const err98 = {instancePath:instancePath+"/persistent_workers/max_processes",schemaPath:"#/properties/persistent_workers/properties/max_processes/x-value",keyword:"x-value",params:{},message:reason25,schema:"count",parentSchema:schema66.properties.persistent_workers.properties.max_processes,data:data60};
+const err98 = {instancePath:instancePath+"/persistent_workers/enabled",schemaPath:"#/properties/persistent_workers/properties/enabled/x-value",keyword:"x-value",params:{},message:reason25,schema:"bool",parentSchema:schema66.properties.persistent_workers.properties.enabled,data:data60};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -9733,9 +9733,11 @@ vErrors.push(err98);
 }
 errors++;
 }
-if((typeof data60 == "number") && (isFinite(data60))){
-if(data60 < 0 || isNaN(data60)){
-const err99 = {instancePath:instancePath+"/persistent_workers/max_processes",schemaPath:"#/properties/persistent_workers/properties/max_processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.persistent_workers.properties.max_processes,data:data60};
+}
+if(data59.max_processes !== undefined){
+let data61 = data59.max_processes;
+if((!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))) && (typeof data61 !== "string")){
+const err99 = {instancePath:instancePath+"/persistent_workers/max_processes",schemaPath:"#/properties/persistent_workers/properties/max_processes/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_processes.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_processes.type,parentSchema:schema66.properties.persistent_workers.properties.max_processes,data:data61};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -9744,12 +9746,9 @@ vErrors.push(err99);
 }
 errors++;
 }
-}
-}
-if(data58.max_idle_s !== undefined){
-let data61 = data58.max_idle_s;
-if((!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))) && (typeof data61 !== "string")){
-const err100 = {instancePath:instancePath+"/persistent_workers/max_idle_s",schemaPath:"#/properties/persistent_workers/properties/max_idle_s/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_idle_s.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_idle_s.type,parentSchema:schema66.properties.persistent_workers.properties.max_idle_s,data:data61};
+const reason26 = checkScalar.call(this, "count", data61, schema66.properties.persistent_workers.properties.max_processes, instancePath+"/persistent_workers/max_processes");
+if(reason26 !== undefined){
+const err100 = {instancePath:instancePath+"/persistent_workers/max_processes",schemaPath:"#/properties/persistent_workers/properties/max_processes/x-value",keyword:"x-value",params:{},message:reason26,schema:"count",parentSchema:schema66.properties.persistent_workers.properties.max_processes,data:data61};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -9758,9 +9757,9 @@ vErrors.push(err100);
 }
 errors++;
 }
-const reason26 = checkScalar.call(this, "duration", data61, schema66.properties.persistent_workers.properties.max_idle_s, instancePath+"/persistent_workers/max_idle_s");
-if(reason26 !== undefined){
-const err101 = {instancePath:instancePath+"/persistent_workers/max_idle_s",schemaPath:"#/properties/persistent_workers/properties/max_idle_s/x-value",keyword:"x-value",params:{},message:reason26,schema:"duration",parentSchema:schema66.properties.persistent_workers.properties.max_idle_s,data:data61};
+if((typeof data61 == "number") && (isFinite(data61))){
+if(data61 < 0 || isNaN(data61)){
+const err101 = {instancePath:instancePath+"/persistent_workers/max_processes",schemaPath:"#/properties/persistent_workers/properties/max_processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.persistent_workers.properties.max_processes,data:data61};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -9770,10 +9769,11 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data58.max_requests !== undefined){
-let data62 = data58.max_requests;
+}
+if(data59.max_idle_s !== undefined){
+let data62 = data59.max_idle_s;
 if((!(((typeof data62 == "number") && (!(data62 % 1) && !isNaN(data62))) && (isFinite(data62)))) && (typeof data62 !== "string")){
-const err102 = {instancePath:instancePath+"/persistent_workers/max_requests",schemaPath:"#/properties/persistent_workers/properties/max_requests/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_requests.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_requests.type,parentSchema:schema66.properties.persistent_workers.properties.max_requests,data:data62};
+const err102 = {instancePath:instancePath+"/persistent_workers/max_idle_s",schemaPath:"#/properties/persistent_workers/properties/max_idle_s/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_idle_s.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_idle_s.type,parentSchema:schema66.properties.persistent_workers.properties.max_idle_s,data:data62};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -9782,9 +9782,9 @@ vErrors.push(err102);
 }
 errors++;
 }
-const reason27 = checkScalar.call(this, "count", data62, schema66.properties.persistent_workers.properties.max_requests, instancePath+"/persistent_workers/max_requests");
+const reason27 = checkScalar.call(this, "duration", data62, schema66.properties.persistent_workers.properties.max_idle_s, instancePath+"/persistent_workers/max_idle_s");
 if(reason27 !== undefined){
-const err103 = {instancePath:instancePath+"/persistent_workers/max_requests",schemaPath:"#/properties/persistent_workers/properties/max_requests/x-value",keyword:"x-value",params:{},message:reason27,schema:"count",parentSchema:schema66.properties.persistent_workers.properties.max_requests,data:data62};
+const err103 = {instancePath:instancePath+"/persistent_workers/max_idle_s",schemaPath:"#/properties/persistent_workers/properties/max_idle_s/x-value",keyword:"x-value",params:{},message:reason27,schema:"duration",parentSchema:schema66.properties.persistent_workers.properties.max_idle_s,data:data62};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -9793,9 +9793,11 @@ vErrors.push(err103);
 }
 errors++;
 }
-if((typeof data62 == "number") && (isFinite(data62))){
-if(data62 < 0 || isNaN(data62)){
-const err104 = {instancePath:instancePath+"/persistent_workers/max_requests",schemaPath:"#/properties/persistent_workers/properties/max_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.persistent_workers.properties.max_requests,data:data62};
+}
+if(data59.max_requests !== undefined){
+let data63 = data59.max_requests;
+if((!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))) && (typeof data63 !== "string")){
+const err104 = {instancePath:instancePath+"/persistent_workers/max_requests",schemaPath:"#/properties/persistent_workers/properties/max_requests/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_requests.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_requests.type,parentSchema:schema66.properties.persistent_workers.properties.max_requests,data:data63};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -9804,12 +9806,9 @@ vErrors.push(err104);
 }
 errors++;
 }
-}
-}
-if(data58.max_memory_bytes !== undefined){
-let data63 = data58.max_memory_bytes;
-if((!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))) && (typeof data63 !== "string")){
-const err105 = {instancePath:instancePath+"/persistent_workers/max_memory_bytes",schemaPath:"#/properties/persistent_workers/properties/max_memory_bytes/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_memory_bytes.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_memory_bytes.type,parentSchema:schema66.properties.persistent_workers.properties.max_memory_bytes,data:data63};
+const reason28 = checkScalar.call(this, "count", data63, schema66.properties.persistent_workers.properties.max_requests, instancePath+"/persistent_workers/max_requests");
+if(reason28 !== undefined){
+const err105 = {instancePath:instancePath+"/persistent_workers/max_requests",schemaPath:"#/properties/persistent_workers/properties/max_requests/x-value",keyword:"x-value",params:{},message:reason28,schema:"count",parentSchema:schema66.properties.persistent_workers.properties.max_requests,data:data63};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -9818,9 +9817,9 @@ vErrors.push(err105);
 }
 errors++;
 }
-const reason28 = checkScalar.call(this, "size", data63, schema66.properties.persistent_workers.properties.max_memory_bytes, instancePath+"/persistent_workers/max_memory_bytes");
-if(reason28 !== undefined){
-const err106 = {instancePath:instancePath+"/persistent_workers/max_memory_bytes",schemaPath:"#/properties/persistent_workers/properties/max_memory_bytes/x-value",keyword:"x-value",params:{},message:reason28,schema:"size",parentSchema:schema66.properties.persistent_workers.properties.max_memory_bytes,data:data63};
+if((typeof data63 == "number") && (isFinite(data63))){
+if(data63 < 0 || isNaN(data63)){
+const err106 = {instancePath:instancePath+"/persistent_workers/max_requests",schemaPath:"#/properties/persistent_workers/properties/max_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.persistent_workers.properties.max_requests,data:data63};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -9831,8 +9830,10 @@ errors++;
 }
 }
 }
-else {
-const err107 = {instancePath:instancePath+"/persistent_workers",schemaPath:"#/properties/persistent_workers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.persistent_workers.type,parentSchema:schema66.properties.persistent_workers,data:data58};
+if(data59.max_memory_bytes !== undefined){
+let data64 = data59.max_memory_bytes;
+if((!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))) && (typeof data64 !== "string")){
+const err107 = {instancePath:instancePath+"/persistent_workers/max_memory_bytes",schemaPath:"#/properties/persistent_workers/properties/max_memory_bytes/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_memory_bytes.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_memory_bytes.type,parentSchema:schema66.properties.persistent_workers.properties.max_memory_bytes,data:data64};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -9841,11 +9842,9 @@ vErrors.push(err107);
 }
 errors++;
 }
-}
-if(data.use_namespaces !== undefined){
-let data64 = data.use_namespaces;
-if((typeof data64 !== "boolean") && (typeof data64 !== "string")){
-const err108 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/type",keyword:"type",params:{type: schema66.properties.use_namespaces.type},message:"must be boolean,string",schema:schema66.properties.use_namespaces.type,parentSchema:schema66.properties.use_namespaces,data:data64};
+const reason29 = checkScalar.call(this, "size", data64, schema66.properties.persistent_workers.properties.max_memory_bytes, instancePath+"/persistent_workers/max_memory_bytes");
+if(reason29 !== undefined){
+const err108 = {instancePath:instancePath+"/persistent_workers/max_memory_bytes",schemaPath:"#/properties/persistent_workers/properties/max_memory_bytes/x-value",keyword:"x-value",params:{},message:reason29,schema:"size",parentSchema:schema66.properties.persistent_workers.properties.max_memory_bytes,data:data64};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -9854,9 +9853,10 @@ vErrors.push(err108);
 }
 errors++;
 }
-const reason29 = checkScalar.call(this, "bool", data64, schema66.properties.use_namespaces, instancePath+"/use_namespaces");
-if(reason29 !== undefined){
-const err109 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/x-value",keyword:"x-value",params:{},message:reason29,schema:"bool",parentSchema:schema66.properties.use_namespaces,data:data64};
+}
+}
+else {
+const err109 = {instancePath:instancePath+"/persistent_workers",schemaPath:"#/properties/persistent_workers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.persistent_workers.type,parentSchema:schema66.properties.persistent_workers,data:data59};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -9866,10 +9866,10 @@ vErrors.push(err109);
 errors++;
 }
 }
-if(data.keep_network !== undefined){
-let data65 = data.keep_network;
+if(data.use_namespaces !== undefined){
+let data65 = data.use_namespaces;
 if((typeof data65 !== "boolean") && (typeof data65 !== "string")){
-const err110 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/type",keyword:"type",params:{type: schema66.properties.keep_network.type},message:"must be boolean,string",schema:schema66.properties.keep_network.type,parentSchema:schema66.properties.keep_network,data:data65};
+const err110 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/type",keyword:"type",params:{type: schema66.properties.use_namespaces.type},message:"must be boolean,string",schema:schema66.properties.use_namespaces.type,parentSchema:schema66.properties.use_namespaces,data:data65};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -9878,9 +9878,9 @@ vErrors.push(err110);
 }
 errors++;
 }
-const reason30 = checkScalar.call(this, "bool", data65, schema66.properties.keep_network, instancePath+"/keep_network");
+const reason30 = checkScalar.call(this, "bool", data65, schema66.properties.use_namespaces, instancePath+"/use_namespaces");
 if(reason30 !== undefined){
-const err111 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/x-value",keyword:"x-value",params:{},message:reason30,schema:"bool",parentSchema:schema66.properties.keep_network,data:data65};
+const err111 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/x-value",keyword:"x-value",params:{},message:reason30,schema:"bool",parentSchema:schema66.properties.use_namespaces,data:data65};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -9890,10 +9890,10 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data.use_mount_namespace !== undefined){
-let data66 = data.use_mount_namespace;
+if(data.keep_network !== undefined){
+let data66 = data.keep_network;
 if((typeof data66 !== "boolean") && (typeof data66 !== "string")){
-const err112 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/type",keyword:"type",params:{type: schema66.properties.use_mount_namespace.type},message:"must be boolean,string",schema:schema66.properties.use_mount_namespace.type,parentSchema:schema66.properties.use_mount_namespace,data:data66};
+const err112 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/type",keyword:"type",params:{type: schema66.properties.keep_network.type},message:"must be boolean,string",schema:schema66.properties.keep_network.type,parentSchema:schema66.properties.keep_network,data:data66};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -9902,9 +9902,9 @@ vErrors.push(err112);
 }
 errors++;
 }
-const reason31 = checkScalar.call(this, "bool", data66, schema66.properties.use_mount_namespace, instancePath+"/use_mount_namespace");
+const reason31 = checkScalar.call(this, "bool", data66, schema66.properties.keep_network, instancePath+"/keep_network");
 if(reason31 !== undefined){
-const err113 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/x-value",keyword:"x-value",params:{},message:reason31,schema:"bool",parentSchema:schema66.properties.use_mount_namespace,data:data66};
+const err113 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/x-value",keyword:"x-value",params:{},message:reason31,schema:"bool",parentSchema:schema66.properties.keep_network,data:data66};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -9914,10 +9914,10 @@ vErrors.push(err113);
 errors++;
 }
 }
-if(data.read_only_inputs !== undefined){
-let data67 = data.read_only_inputs;
+if(data.use_mount_namespace !== undefined){
+let data67 = data.use_mount_namespace;
 if((typeof data67 !== "boolean") && (typeof data67 !== "string")){
-const err114 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/type",keyword:"type",params:{type: schema66.properties.read_only_inputs.type},message:"must be boolean,string",schema:schema66.properties.read_only_inputs.type,parentSchema:schema66.properties.read_only_inputs,data:data67};
+const err114 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/type",keyword:"type",params:{type: schema66.properties.use_mount_namespace.type},message:"must be boolean,string",schema:schema66.properties.use_mount_namespace.type,parentSchema:schema66.properties.use_mount_namespace,data:data67};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -9926,9 +9926,9 @@ vErrors.push(err114);
 }
 errors++;
 }
-const reason32 = checkScalar.call(this, "bool", data67, schema66.properties.read_only_inputs, instancePath+"/read_only_inputs");
+const reason32 = checkScalar.call(this, "bool", data67, schema66.properties.use_mount_namespace, instancePath+"/use_mount_namespace");
 if(reason32 !== undefined){
-const err115 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/x-value",keyword:"x-value",params:{},message:reason32,schema:"bool",parentSchema:schema66.properties.read_only_inputs,data:data67};
+const err115 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/x-value",keyword:"x-value",params:{},message:reason32,schema:"bool",parentSchema:schema66.properties.use_mount_namespace,data:data67};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -9938,10 +9938,10 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data.input_root_is_root !== undefined){
-let data68 = data.input_root_is_root;
+if(data.read_only_inputs !== undefined){
+let data68 = data.read_only_inputs;
 if((typeof data68 !== "boolean") && (typeof data68 !== "string")){
-const err116 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/type",keyword:"type",params:{type: schema66.properties.input_root_is_root.type},message:"must be boolean,string",schema:schema66.properties.input_root_is_root.type,parentSchema:schema66.properties.input_root_is_root,data:data68};
+const err116 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/type",keyword:"type",params:{type: schema66.properties.read_only_inputs.type},message:"must be boolean,string",schema:schema66.properties.read_only_inputs.type,parentSchema:schema66.properties.read_only_inputs,data:data68};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -9950,9 +9950,9 @@ vErrors.push(err116);
 }
 errors++;
 }
-const reason33 = checkScalar.call(this, "bool", data68, schema66.properties.input_root_is_root, instancePath+"/input_root_is_root");
+const reason33 = checkScalar.call(this, "bool", data68, schema66.properties.read_only_inputs, instancePath+"/read_only_inputs");
 if(reason33 !== undefined){
-const err117 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/x-value",keyword:"x-value",params:{},message:reason33,schema:"bool",parentSchema:schema66.properties.input_root_is_root,data:data68};
+const err117 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/x-value",keyword:"x-value",params:{},message:reason33,schema:"bool",parentSchema:schema66.properties.read_only_inputs,data:data68};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -9962,14 +9962,38 @@ vErrors.push(err117);
 errors++;
 }
 }
-}
-else {
-const err118 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.type,parentSchema:schema66,data};
+if(data.input_root_is_root !== undefined){
+let data69 = data.input_root_is_root;
+if((typeof data69 !== "boolean") && (typeof data69 !== "string")){
+const err118 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/type",keyword:"type",params:{type: schema66.properties.input_root_is_root.type},message:"must be boolean,string",schema:schema66.properties.input_root_is_root.type,parentSchema:schema66.properties.input_root_is_root,data:data69};
 if(vErrors === null){
 vErrors = [err118];
 }
 else {
 vErrors.push(err118);
+}
+errors++;
+}
+const reason34 = checkScalar.call(this, "bool", data69, schema66.properties.input_root_is_root, instancePath+"/input_root_is_root");
+if(reason34 !== undefined){
+const err119 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/x-value",keyword:"x-value",params:{},message:reason34,schema:"bool",parentSchema:schema66.properties.input_root_is_root,data:data69};
+if(vErrors === null){
+vErrors = [err119];
+}
+else {
+vErrors.push(err119);
+}
+errors++;
+}
+}
+}
+else {
+const err120 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.type,parentSchema:schema66,data};
+if(vErrors === null){
+vErrors = [err120];
+}
+else {
+vErrors.push(err120);
 }
 errors++;
 }
@@ -10888,7 +10912,7 @@ return errors === 0;
 }
 validate207.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema93 = {"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false};
+const schema93 = {"title":"DirectoryCache","description":"Keep whole input roots between actions. An action whose root is kept gets it at once, whatever its size. Otherwise the kept root that has the most in common with it is changed, so the action waits only for the files that differ. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"max_age_s":{"description":"Seconds after which a root that no action used is removed.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"roots that have subtrees in common are changed into each other, which is always done"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false};
 
 function validate209(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10902,7 +10926,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((((((key0 === "max_entries") || (key0 === "max_size_bytes")) || (key0 === "cache_root")) || (key0 === "experimental_subtree_caching")) || (key0 === "max_concurrent_fetches")) || (key0 === "experimental_get_tree_prefetch"))){
+if(!(((((((key0 === "max_entries") || (key0 === "max_size_bytes")) || (key0 === "max_age_s")) || (key0 === "cache_root")) || (key0 === "experimental_subtree_caching")) || (key0 === "max_concurrent_fetches")) || (key0 === "experimental_get_tree_prefetch"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema93,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -10973,10 +10997,10 @@ vErrors.push(err5);
 errors++;
 }
 }
-if(data.cache_root !== undefined){
-let data2 = data.cache_root;
-if(typeof data2 !== "string"){
-const err6 = {instancePath:instancePath+"/cache_root",schemaPath:"#/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema93.properties.cache_root.type,parentSchema:schema93.properties.cache_root,data:data2};
+if(data.max_age_s !== undefined){
+let data2 = data.max_age_s;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err6 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/type",keyword:"type",params:{type: schema93.properties.max_age_s.type},message:"must be integer,string",schema:schema93.properties.max_age_s.type,parentSchema:schema93.properties.max_age_s,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -10985,11 +11009,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-if(data.experimental_subtree_caching !== undefined){
-let data3 = data.experimental_subtree_caching;
-if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema93.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema93.properties.experimental_subtree_caching.type,parentSchema:schema93.properties.experimental_subtree_caching,data:data3};
+const reason2 = checkScalar.call(this, "duration", data2, schema93.properties.max_age_s, instancePath+"/max_age_s");
+if(reason2 !== undefined){
+const err7 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema93.properties.max_age_s,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -10998,9 +11020,11 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "bool", data3, schema93.properties.experimental_subtree_caching, instancePath+"/experimental_subtree_caching");
-if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema93.properties.experimental_subtree_caching,data:data3};
+}
+if(data.cache_root !== undefined){
+let data3 = data.cache_root;
+if(typeof data3 !== "string"){
+const err8 = {instancePath:instancePath+"/cache_root",schemaPath:"#/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema93.properties.cache_root.type,parentSchema:schema93.properties.cache_root,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -11010,10 +11034,10 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data.max_concurrent_fetches !== undefined){
-let data4 = data.max_concurrent_fetches;
-if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err9 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema93.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema93.properties.max_concurrent_fetches.type,parentSchema:schema93.properties.max_concurrent_fetches,data:data4};
+if(data.experimental_subtree_caching !== undefined){
+let data4 = data.experimental_subtree_caching;
+if((typeof data4 !== "boolean") && (typeof data4 !== "string")){
+const err9 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema93.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema93.properties.experimental_subtree_caching.type,parentSchema:schema93.properties.experimental_subtree_caching,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -11022,9 +11046,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "count", data4, schema93.properties.max_concurrent_fetches, instancePath+"/max_concurrent_fetches");
+const reason3 = checkScalar.call(this, "bool", data4, schema93.properties.experimental_subtree_caching, instancePath+"/experimental_subtree_caching");
 if(reason3 !== undefined){
-const err10 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema93.properties.max_concurrent_fetches,data:data4};
+const err10 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason3,schema:"bool",parentSchema:schema93.properties.experimental_subtree_caching,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -11033,9 +11057,11 @@ vErrors.push(err10);
 }
 errors++;
 }
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 1 || isNaN(data4)){
-const err11 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema93.properties.max_concurrent_fetches,data:data4};
+}
+if(data.max_concurrent_fetches !== undefined){
+let data5 = data.max_concurrent_fetches;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err11 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema93.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema93.properties.max_concurrent_fetches.type,parentSchema:schema93.properties.max_concurrent_fetches,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -11044,12 +11070,9 @@ vErrors.push(err11);
 }
 errors++;
 }
-}
-}
-if(data.experimental_get_tree_prefetch !== undefined){
-let data5 = data.experimental_get_tree_prefetch;
-if((typeof data5 !== "boolean") && (typeof data5 !== "string")){
-const err12 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema93.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema93.properties.experimental_get_tree_prefetch.type,parentSchema:schema93.properties.experimental_get_tree_prefetch,data:data5};
+const reason4 = checkScalar.call(this, "count", data5, schema93.properties.max_concurrent_fetches, instancePath+"/max_concurrent_fetches");
+if(reason4 !== undefined){
+const err12 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema93.properties.max_concurrent_fetches,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -11058,9 +11081,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "bool", data5, schema93.properties.experimental_get_tree_prefetch, instancePath+"/experimental_get_tree_prefetch");
-if(reason4 !== undefined){
-const err13 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema93.properties.experimental_get_tree_prefetch,data:data5};
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 1 || isNaN(data5)){
+const err13 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema93.properties.max_concurrent_fetches,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -11071,13 +11094,38 @@ errors++;
 }
 }
 }
-else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema93.type,parentSchema:schema93,data};
+if(data.experimental_get_tree_prefetch !== undefined){
+let data6 = data.experimental_get_tree_prefetch;
+if((typeof data6 !== "boolean") && (typeof data6 !== "string")){
+const err14 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema93.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema93.properties.experimental_get_tree_prefetch.type,parentSchema:schema93.properties.experimental_get_tree_prefetch,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
 else {
 vErrors.push(err14);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "bool", data6, schema93.properties.experimental_get_tree_prefetch, instancePath+"/experimental_get_tree_prefetch");
+if(reason5 !== undefined){
+const err15 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema93.properties.experimental_get_tree_prefetch,data:data6};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+else {
+const err16 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema93.type,parentSchema:schema93,data};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
 }
 errors++;
 }

@@ -6,7 +6,6 @@ import type { ActionResultInput } from '../../proto/generated/build.bazel.remote
 import { ProgressStage } from '../../proto/generated/remexec.worker.v1.js'
 import { actionTimeoutMs } from '../../reapi/action.js'
 import type { Digest } from '../../reapi/digest.js'
-import type { FileEntry } from '../../reapi/directory.js'
 import { withProcess } from '../../reapi/result-origin.js'
 import { type Call, internalCall } from '../../rpc/call.js'
 import { inSpan } from '../../rpc/in-span.js'
@@ -16,8 +15,11 @@ import type { CommandExit } from '../command/run-command.js'
 import type { Sandbox } from '../command/sandbox.js'
 import { startsSoFar } from '../command/starts.js'
 import type { UsedImage } from '../image/images.js'
+import type { KeptRoot } from '../input/kept-roots.js'
 import { leaseInputs } from '../input/lease.js'
-import { makeInputRoot } from '../input/root.js'
+import type { InputTree } from '../input/merkle-tree.js'
+import { type FileOptions, makeInputRoot } from '../input/root.js'
+import { linksOf } from '../input/root-state.js'
 import type { CollectedOutputs } from '../output/collect.js'
 import type { HashOptions, OutputBlob } from '../output/file.js'
 import { OutputSizes } from '../output/sizes.js'
@@ -36,8 +38,6 @@ import { imageMetadata, processMetadata, usageMetadata } from './usage.js'
 
 /** 128 + SIGKILL, the exit code that shells report. */
 const KILLED = 137
-/** Execute permission for owner, group or others. */
-const EXECUTABLE = 0o111
 
 /** One run of one action, from its digest to its result. Single use; `end` frees its resources. */
 export class Attempt {
@@ -106,15 +106,24 @@ export class Attempt {
     return images && inSpan(this.#call, 'fetch image', (call) => images.use(this.#request.properties, call))
   }
 
-  async #execute(
-    { command, rootDigest, tree }: ActionSource,
-    timeoutMs: number,
-    copies: boolean,
-  ): Promise<Finished | StatusError> {
+  /** A kept root that is this tree: an equal one that was taken before, or a similar one that was changed. */
+  async #keptRoot(tree: InputTree, files: FileOptions, onFetch: () => void): Promise<KeptRoot | undefined> {
+    const { store, processes } = this.#context
+    const equal = this.#roots.taken()
+    if (equal !== undefined || processes.keptRoots === undefined) return equal
+    const change = (call: Call) => this.#roots.changed(tree, { store, files, call, onFetch })
+    return inSpan(this.#call, 'change input root', change)
+  }
+
+  async #execute({ command, tree }: ActionSource, timeoutMs: number, copies: boolean): Promise<Finished | StatusError> {
     const { store, execution: settings, processes } = this.#context
     const { properties, onProgress } = this.#request
     const { protectsInputs = false } = processes.sandbox ?? {}
-    const kept = this.#roots.taken()
+    this.#release()
+    const files = { copies, privateCopies: privateCopies(processes.sandbox) }
+    const onFetch = () => onProgress(ProgressStage.FETCHING_INPUTS)
+    const preparedMs = Date.now()
+    const kept = copies ? undefined : await this.#keptRoot(tree, files, onFetch)
     const request = { command, timeoutMs, properties, directory: kept?.directory, image: this.#image }
     const execution = await Execution.begin(settings, processes, request).catch(refused)
     if (execution instanceof StatusError) return execution
@@ -122,37 +131,29 @@ export class Attempt {
     this.#request.onExecution?.(execution)
     const refusal = await execution.refusal(this.#call)
     if (refusal !== undefined) return refusal
-    this.#release()
-    const [links, sinceMs] = await inSpan(this.#call, 'fetch inputs', async (call) => {
-      if (kept !== undefined) return [kept.links, Date.now()] as const
-      const lease = await leaseInputs(tree, store, call, () => onProgress(ProgressStage.FETCHING_INPUTS))
+    const [linksIn, sinceMs] = await inSpan(this.#call, 'fetch inputs', async (call) => {
+      if (kept !== undefined) return [() => linksOf(kept.state), preparedMs] as const
+      const lease = await leaseInputs(tree, store, call, onFetch)
       this.#release = () => lease.release()
       const linkedMs = Date.now()
-      return [
-        await makeInputRoot(
-          tree,
-          execution.root,
-          store,
-          { copies, privateCopies: privateCopies(processes.sandbox) },
-          call,
-        ),
-        linkedMs,
-      ] as const
+      const links = await makeInputRoot(tree, execution.root, store, files, call)
+      return [() => links, linkedMs] as const
     })
-    const made = copies ? undefined : await this.#roots.made(rootDigest, { tree, links, execution, kept })
+    const made = copies ? undefined : await this.#roots.made(tree, execution, { kept, links: linksIn })
     execution.prepare()
     const isUntouched = !protectsInputs || (await execution.protect(tree))
-    if (tree.files.some(({ entry }) => mayBeExecuted(entry))) await startsSoFar()
+    if (tree.root.hasPrograms) await startsSoFar()
     this.#times.mark('inputFetchCompletedTimestamp', 'executionStartTimestamp')
     onProgress(ProgressStage.RUNNING)
+    const begunMs = Date.now()
     const exit = await inSpan(this.#call, 'run', (call) => execution.run(call))
     this.#times.runMs = exit.durationMs
     this.#times.mark('executionCompletedTimestamp', 'outputUploadStartTimestamp')
-    const root = execution.left(links.length > 0)
+    const root = execution.left(tree.root.fileCount > 0)
     const seen = { root: protectsInputs ? undefined : root, sinceMs, store }
-    const wroteInputs = await droppedInputs(links, seen, this.#call)
+    const wroteInputs = await droppedInputs(linksIn, seen, this.#call)
     if (exit.end === 'killed') throw new StatusError('ABORTED', 'the attempt was killed')
-    if (exit.end === 'exited' && !wroteInputs && isUntouched) this.#roots.leave(execution, made)
+    if (exit.end === 'exited' && !wroteInputs && isUntouched) this.#roots.leave(execution, made, begunMs)
     return { execution, exit, root, wroteInputs }
   }
 
@@ -241,9 +242,6 @@ const privateCopies = (sandbox: Sandbox | undefined): PrivateCopies => {
   if (sandbox?.givesCopies === true) return 'all'
   return sandbox?.protectsInputs !== true && process.geteuid?.() === 0 ? 'sole' : 'none'
 }
-
-const mayBeExecuted = ({ isExecutable, nodeProperties }: FileEntry): boolean =>
-  isExecutable || ((nodeProperties?.unixMode?.value ?? 0) & EXECUTABLE) !== 0
 
 /** UNAVAILABLE means that this worker cannot run anything now. The attempt then counts as refused, not as failed. */
 const refused = (error: unknown): StatusError => {

@@ -13,11 +13,11 @@ export interface LinksThere {
 
 /** Whether a command wrote to files of the store through its links. The store drops them. */
 export const droppedInputs = async (
-  links: readonly InputLink[],
+  links: () => readonly InputLink[],
   { root, sinceMs, store }: LinksThere,
   call: Call,
 ): Promise<boolean> => {
-  const changed = root === undefined ? [] : await changedInputs(links, root, sinceMs, store, call)
+  const changed = root === undefined ? [] : await changedInputs(links(), root, sinceMs, store, call)
   for (const digest of changed) {
     call.log.warn('a command wrote to an input through its link; the file is dropped', { blob: digest.key })
     await store.files?.drop(digest, call)

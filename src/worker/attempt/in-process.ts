@@ -172,7 +172,8 @@ export class InProcess {
     this.#times.runMs = exit.durationMs
     this.#times.mark('executionCompletedTimestamp', 'outputUploadStartTimestamp')
     const root = execution.left(links.length > 0)
-    const wroteInputs = await droppedInputs(links, { root, sinceMs, store }, call)
+    const linked = links
+    const wroteInputs = await droppedInputs(() => linked, { root, sinceMs, store }, call)
     if (exit.end === 'killed') throw new StatusError('ABORTED', 'the attempt was killed')
     this.#isFine = !process.hasEnded && !wroteInputs
     if (this.#isFine) pool.endsSoon(process)

@@ -11,7 +11,7 @@ import { boundedMap } from '../../work/bounded-map.js'
 import type { InputLink } from './root.js'
 
 /** File times come from a coarse clock of the kernel, which lags behind by up to one tick. */
-const CLOCK_LAG_MS = 20
+export const CLOCK_LAG_MS = 20
 const SLICE = 256
 const PARALLEL_CHECKS = 4
 
@@ -47,7 +47,7 @@ export const changedInputs = async (
   await boundedMap(suspicious, PARALLEL_CHECKS, async ({ path, mtimeMs, entry: { digest, isExecutable } }) => {
     if (changed.has(digest.key)) return
     const absolute = `${root}/${path}`
-    if (await holds(Blob.ofPath([createReadStream(absolute)]), digest, call)) restoreTime(absolute, mtimeMs)
+    if (await fileHolds(absolute, digest, call)) restoreTime(absolute, mtimeMs)
     else if (isExecutable || !(await storeHolds(digest, store, call))) changed.set(digest.key, digest)
   })
   return [...changed.values()]
@@ -84,6 +84,10 @@ const storeHolds = async (digest: Digest, store: Store, call: Call): Promise<boo
     throw error
   }
 }
+
+/** Whether the bytes of a file are those of the digest. Rejects with the file system's error. */
+export const fileHolds = (path: string, digest: Digest, call: Call): Promise<boolean> =>
+  holds(Blob.ofPath([createReadStream(path)]), digest, call)
 
 const holds = async (blob: Blob, digest: Digest, call: Call): Promise<boolean> => {
   const hasher = digest.function.createHasher(digest.sizeBytes)

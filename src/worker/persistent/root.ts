@@ -10,9 +10,9 @@ import type { WorkDirectory } from '../disk/work-directory.js'
 import { changeRoot } from '../input/change-root.js'
 import { difference } from '../input/difference.js'
 import type { InputTree } from '../input/merkle-tree.js'
+import { restoreRoot, type UsedRoot } from '../input/restore-root.js'
 import { filePlacer, type InputLink, makeInputRoot } from '../input/root.js'
 import { linksOf, type RootState, readState } from '../input/root-state.js'
-import { type InputSnapshot, restoreRoot, takeSnapshot } from '../input/snapshot.js'
 
 const ROOT = 'root'
 /** As of the directories of other actions: a mistake like `rm -rf ../*` fails. */
@@ -29,7 +29,7 @@ export class ProcessRoot {
   readonly directory: RunDirectory
   readonly path: string
   readonly #workDirectory: WorkDirectory
-  #kept: { readonly tree: InputTree; readonly state: RootState; readonly snapshot: InputSnapshot } | undefined
+  #kept: UsedRoot | undefined
 
   private constructor(workDirectory: WorkDirectory, directory: RunDirectory) {
     this.#workDirectory = workDirectory
@@ -58,8 +58,8 @@ export class ProcessRoot {
     const before = this.#kept
     this.#kept = undefined
     const state = before === undefined ? await this.#make(tree, source, call) : before.state
-    if (before !== undefined) await this.#change({ ...before, wanted: tree }, source, call)
-    this.#kept = { tree, state, snapshot: await takeSnapshot(tree, this.path) }
+    if (before !== undefined) await this.#change(before, tree, source, call)
+    this.#kept = { tree: tree.root, state, sinceMs: Date.now() }
     return linksOf(state)
   }
 
@@ -69,7 +69,8 @@ export class ProcessRoot {
   }
 
   async #change(
-    { tree, state, wanted }: { readonly tree: InputTree; readonly state: RootState; readonly wanted: InputTree },
+    { tree, state }: UsedRoot,
+    wanted: InputTree,
     { store, privateCopies }: FileSource,
     call: Call,
   ): Promise<void> {
@@ -79,7 +80,7 @@ export class ProcessRoot {
     const open = this.#opened()
     if (open === undefined) throw new StatusError('UNAVAILABLE', 'the input root of a persistent worker is gone')
     try {
-      await changeRoot(difference(tree.root, wanted.root), open, state, { aside, place, signal })
+      await changeRoot(difference(tree, wanted.root), open, state, { aside, place, signal })
     } finally {
       open.close()
     }
@@ -90,7 +91,7 @@ export class ProcessRoot {
     const open = this.#kept && this.#opened()
     if (open === undefined || this.#kept === undefined) return false
     try {
-      return await restoreRoot(this.#kept.tree, this.#kept.snapshot, open, this.#aside(isOver))
+      return await restoreRoot(this.#kept, open, this.#aside(isOver))
     } finally {
       open.close()
     }

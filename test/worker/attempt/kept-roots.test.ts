@@ -1,4 +1,5 @@
 import t from 'tap'
+import { ManualClock } from '../../../src/base/clock.js'
 import type { DirectoryInput } from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../../src/reapi/digest.js'
 import { encodeDirectory } from '../../../src/reapi/directory.js'
@@ -6,7 +7,7 @@ import { loadLibc } from '../../../src/worker/command/libc.js'
 import type { FileStore } from '../file-store.js'
 import { SHA256, setUp, sh } from './runner-set-up.js'
 
-const many = { maxEntries: 100, maxBytes: 0 }
+const many = {}
 const notKept = loadLibc() === undefined && 'without koffi no input root is kept'
 
 /** A tree with a file, a program, a symlink, and a directory in a directory. */
@@ -138,3 +139,17 @@ t.test(
     t.same(await rest(), [])
   },
 )
+
+t.test('an input root is removed when no action used it for so long', { skip: notKept }, async (t) => {
+  const clock = new ManualClock(Date.now())
+  const { run, store, keptRoots, rest } = await setUp(t, { kept: { maxAgeMs: 3_600_000, clock } })
+  await run(sh('true'), treeIn(store))
+  await keptRoots?.settle()
+  clock.advance(3_500_000)
+  await run(sh('true'), { files: [{ name: 'f', digest: store.keep('of another kind').toMessage() }] })
+  await keptRoots?.settle()
+  t.equal(keptRoots?.size, 2)
+  clock.advance(200_000)
+  t.equal(keptRoots?.size, 1)
+  t.equal((await rest()).length, 1)
+})

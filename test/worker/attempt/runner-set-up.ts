@@ -23,9 +23,10 @@ import { Launcher } from '../../../src/worker/command/launcher.js'
 import { Leftovers } from '../../../src/worker/command/leftovers.js'
 import { Orphans } from '../../../src/worker/command/orphans.js'
 import type { Sandbox } from '../../../src/worker/command/sandbox.js'
+import type { RunDirectory } from '../../../src/worker/disk/session.js'
 import { WorkDirectory } from '../../../src/worker/disk/work-directory.js'
 import type { Images } from '../../../src/worker/image/images.js'
-import { KeptRoots } from '../../../src/worker/input/kept-roots.js'
+import { KeptRoots, type KeptRootsOptions } from '../../../src/worker/input/kept-roots.js'
 import type { ActionLimits } from '../../../src/worker/limit/limits.js'
 import { OutOfMemory } from '../../../src/worker/limit/out-of-memory.js'
 import { Pool, type PoolOptions } from '../../../src/worker/persistent/pool.js'
@@ -39,7 +40,7 @@ type Parts = Partial<Omit<ActionContext, 'execution' | 'results'>> & {
   readonly execution?: Partial<ExecutionSettings>
   readonly results?: Partial<ResultPolicy>
   readonly limits?: Partial<ActionLimits>
-  readonly kept?: { readonly maxEntries: number; readonly maxBytes: number }
+  readonly kept?: Partial<KeptRootsOptions>
   readonly sandbox?: Sandbox | undefined
   readonly images?: Images | undefined
   readonly groups?: ControlGroups | undefined
@@ -77,7 +78,9 @@ export const setUp = async (
   const outOfMemory = new OutOfMemory(systemClock, oomKills)
   const orphans = (kept ?? persistent) && Orphans.adopted(launcher.libc)
   const leftovers = new Leftovers(workDirectory.path, systemClock, silentLog, orphans)
-  const keptRoots = kept && new KeptRoots({ ...kept, discard: (directory) => workDirectory.discard(directory) })
+  const keepingAll = { maxEntries: 100, maxBytes: 0, maxAgeMs: 0, clock: systemClock }
+  const discard = (directory: RunDirectory) => workDirectory.discard(directory)
+  const keptRoots = kept && new KeptRoots({ ...keepingAll, discard, ...kept })
   const grouping = groups && launcher.libc && { groups, libc: launcher.libc, names: NAMES }
   const bounds = { maxProcesses: 4, idleMs: 60_000, maxRequests: 0, maxMemoryBytes: 2 ** 40 }
   const pool = persistent && new Pool({ ...bounds, clock: systemClock, log: silentLog, ...persistent })
