@@ -6,9 +6,9 @@ import type { SideBySide } from '../../../contract/store.js'
 import type { Catalog } from '../catalog.js'
 import type { Inspection } from '../inspection.js'
 import type { Located } from '../located.js'
+import { PackPart } from '../packs/pack-part.js'
+import type { Packed } from '../packs/packs.js'
 import { behind, intactFrom, isAt, knownPlace } from './intact.js'
-import { PackPart } from './pack-part.js'
-import type { Packed } from './packs.js'
 
 /** Reads blobs that lie side by side in a pack as one range of its file. */
 export class Runs implements SideBySide {

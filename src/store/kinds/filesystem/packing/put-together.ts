@@ -6,7 +6,7 @@ import type { Semaphore } from '../../../../work/semaphore.js'
 import { type BlobEntry, type Outcomes, outcomeOf } from '../../../contract/store.js'
 import type { Catalog } from '../catalog.js'
 import { keyFor } from '../located.js'
-import type { Packed } from './packs.js'
+import type { Packed } from '../packs/packs.js'
 
 /** How the store keeps a blob by itself, and notes failures. */
 interface Alone {

@@ -1,7 +1,7 @@
 import type { Digest } from '../../../../reapi/digest.js'
 import type { Catalog } from '../catalog.js'
 import type { Located } from '../located.js'
-import type { Packed } from './packs.js'
+import type { Packed } from '../packs/packs.js'
 
 /** Where a packed blob lies, if that is known since the start. */
 export const knownPlace = ({ packs }: Catalog, { kind, slot }: Located): Packed | undefined =>

@@ -8,8 +8,8 @@ import type { FinishedFile } from '../../../contract/store.js'
 import type { Catalog } from '../catalog.js'
 import { type Inspection, isIntact } from '../inspection.js'
 import type { Located } from '../located.js'
+import type { Pack } from '../packs/pack.js'
 import { intactFrom, knownPlace } from './intact.js'
-import type { Pack } from './pack.js'
 
 /** `BlobFiles.linkTogether`: the blobs have to be a whole pack, to which nothing is added from then on. */
 export const linkPack = async (
