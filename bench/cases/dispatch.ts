@@ -31,7 +31,12 @@ const options: SimpleSchedulerOptions = {
     ['cpu', 'minimum'],
     ['memory_kb', 'minimum'],
   ]),
-  ...{ worker_timeout_s: 600, client_action_timeout_s: 600, max_action_executing_timeout_s: 0 },
+  ...{
+    warm_worker_wait_ms: 200,
+    worker_timeout_s: 600,
+    client_action_timeout_s: 600,
+    max_action_executing_timeout_s: 0,
+  },
   ...{
     unacknowledged_kill_timeout_s: 60,
     max_job_retries: 3,

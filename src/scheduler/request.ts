@@ -89,7 +89,7 @@ export interface OperationState {
 
 /** Where an operation is, and why it is waiting. */
 export interface Progress {
-  /** The reason as text; empty if the operation is not waiting. */
+  /** The reason as text, also while its worker waits for something before it begins; empty if the operation is not waiting. */
   readonly waitsFor: string
   /** For waiting operations: actions of the same requirement ahead (at most 100), and all queued actions. */
   readonly position: number
@@ -152,4 +152,6 @@ export interface WorkerOffer {
   readonly isConfined?: boolean
   /** Whether it runs actions in the images that they name. */
   readonly runsImages?: boolean
+  /** What it holds ready for actions that ask for it: keys of `simple/warm/keys.ts`. */
+  readonly warmKeys?: readonly string[]
 }

@@ -348,8 +348,8 @@ export interface WorkerLink {
 export interface WorkerSession {
   readonly workerId: string
   keepAlive(): void
-  /** `stage`: fetching inputs 1, running 2, uploading outputs 3. */
-  progress(attemptId: string, stage: number): void
+  /** `stage`: fetching inputs 1, running 2, uploading outputs 3. `waitsFor`: what it waits for before it begins. */
+  progress(attemptId: string, stage: number, waitsFor?: string): void
   report(attemptId: string, response: ExecuteResponse, run?: RunFacts): void
   workerError(attemptId: string, error: StatusError): void
   refuse(attemptId: string, error: StatusError): void
@@ -359,6 +359,8 @@ export interface WorkerSession {
   printed(id: number, printed: PrintedOutput | undefined): void
   /** The worker can run nothing for this reason; '' when it can again. */
   health(sick: string): void
+  /** What the worker holds ready for actions since it told last, and what it holds no more. */
+  warm(added: readonly string[], dropped: readonly string[]): void
   goingAway(): void
   disconnected(): void
 }

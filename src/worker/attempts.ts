@@ -251,6 +251,7 @@ export class Attempts {
         onExecution: (execution) => {
           held.execution = execution
         },
+        onWait: (waitsFor) => this.#options.send({ progress: { attemptId, stage: held.stage, waitsFor } }),
         onProgress: (stage) => {
           held.stage = stage
           if (stage >= ProgressStage.UPLOADING_OUTPUTS) this.#releaseSlot(held)

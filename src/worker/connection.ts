@@ -40,6 +40,7 @@ export interface ConnectionOptions {
       | 'confined'
       | 'knowsScopes'
       | 'containerImages'
+      | 'warmKeys'
     >
   >
   /** Attempts that run or are not acknowledged; called when the Hello is sent. */

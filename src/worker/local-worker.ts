@@ -22,17 +22,17 @@ import { openGroups } from './cgroup/open.js'
 import { Launcher } from './command/launcher.js'
 import { Leftovers } from './command/leftovers.js'
 import { Orphans } from './command/orphans.js'
-import { Sandbox } from './command/sandbox.js'
+import { limitsOf, sandboxOf } from './confinement.js'
 import { Connection, type ConnectionOptions, type FromScheduler } from './connection.js'
 import type { RunDirectory } from './disk/session.js'
 import { WorkDirectory } from './disk/work-directory.js'
 import { openImages } from './image/open.js'
 import { KeptRoots } from './input/kept-roots.js'
-import type { ActionLimits } from './limit/limits.js'
 import { OutOfMemory } from './limit/out-of-memory.js'
 import { openPool } from './persistent/open.js'
 import { offeredProperties } from './properties.js'
 import { Sickness, type VitalPart } from './sickness.js'
+import { WarmKeys } from './warm-keys.js'
 
 export interface LocalWorkerParts {
   /** The configured name, e.g. `worker_0`. Names the worker in results and in the health report. */
@@ -133,7 +133,9 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   })
   workDirectory.removeRemains()
   const { container_images: wanted } = options
-  const images = await openImages({ wanted, workDirectory: workDirectory.path, clock, log }, held)
+  let warmKeys: WarmKeys | undefined
+  const onChange = (): void => warmKeys?.changed()
+  const images = await openImages({ wanted, workDirectory: workDirectory.path, onChange, clock, log }, held)
   const keptRoots = keptRootsOf(options, workDirectory, clock)
   held.add('kept input roots', () => keptRoots?.close())
   const launcher = parts.launcher ?? new Launcher(log)
@@ -189,6 +191,10 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
     maxWaiting: MAX_WAITING,
     send: (message) => connection.send(message),
   })
+  warmKeys = new WarmKeys(
+    () => images?.warmKeys ?? [],
+    (message) => connection.send(message),
+  )
   let toldSick = ''
   const tellSickness = (): void => {
     const { reason } = sick
@@ -218,12 +224,14 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
         maxWaitingAttempts: MAX_WAITING,
         ...{ sick: toldSick, confined: sandbox?.isConfining === true, knowsScopes: true },
         containerImages: images !== undefined,
+        warmKeys: warmKeys?.all() ?? [],
         ...('key' in parts.stores && { storeKey: parts.stores.key }),
       }
     },
     attempts: () => attempts.starts,
     onWelcome: () => {
       attempts.welcomed()
+      warmKeys?.changed()
       tellSickness()
       if (isClosing) connection.send({ goingAway: {} })
     },
@@ -237,6 +245,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   })
   sick.look()
   connection.start()
+  images?.prefetch()
   return {
     name,
     health: () => workDirectory.health() ?? sick.health() ?? connection.health(),
@@ -335,25 +344,6 @@ const isBesideRoot = (options: LocalWorkerOptions): boolean => {
     options
   return writesBesideRoot({ preconditionScript, additionalEnvironment })
 }
-
-const sandboxOf = async (options: LocalWorkerOptions, hidden: readonly string[]): Promise<Sandbox | undefined> => {
-  if (!options.use_namespaces) return undefined
-  return Sandbox.open({
-    ownsMounts: options.use_mount_namespace,
-    keepsNetwork: options.keep_network,
-    protectsInputs: options.read_only_inputs,
-    isRoot: options.input_root_is_root,
-    tmpBytes: options.action_limits.disk_bytes,
-    hidden,
-  })
-}
-
-const limitsOf = ({ action_limits: limits }: LocalWorkerOptions): ActionLimits => ({
-  printedBytes: limits.printed_bytes,
-  diskBytes: limits.disk_bytes,
-  processes: limits.processes,
-  memoryBytes: limits.memory_bytes,
-})
 
 const words = (commandLine: string, key: string): string[] => {
   try {

@@ -20,5 +20,6 @@ export const defaultSettings: SimpleSettings = simpleSettings({
   max_running_actions_per_instance: 0,
   priority_ageing_s: 60,
   hold_worker_after_s: 30,
+  warm_worker_wait_ms: 200,
   adopt_attempts_for_s: 60,
 })

@@ -12,6 +12,7 @@ import type { Bucket } from '../../src/scheduler/simple/queue/bucket.js'
 import type { SimpleSettings } from '../../src/scheduler/simple/settings.js'
 import type { MatchKind, Requirement } from '../../src/scheduler/simple/state/requirement.js'
 import type { Command, Worker } from '../../src/scheduler/simple/state/state.js'
+import { holdsOne } from '../../src/scheduler/simple/warm/holders.js'
 import type { Dispatch } from '../../src/scheduler/simple/workers/dispatch.js'
 import { hasFreeSlot, hasRoom } from '../../src/scheduler/simple/workers/pool.js'
 import { defaultSettings } from './settings.js'
@@ -22,6 +23,7 @@ const declared = new Map<string, MatchKind>([
   ['memory', 'minimum'],
   ['pool', 'priority'],
   ['label', 'ignore'],
+  ['container-image', 'ignore'],
 ])
 
 const settings: SimpleSettings = {
@@ -40,6 +42,7 @@ const settings: SimpleSettings = {
   maxRunningPerInstance: 3,
   priorityAgeingMs: 50,
   holdWorkerAfterMs: 60,
+  warmWorkerWaitMs: 40,
   adoptForMs: 500,
 }
 
@@ -62,6 +65,10 @@ const requests: readonly (readonly [string, string][])[] = [
     ['label', 'y'],
   ],
 ]
+
+/** The image that an action names, if it names one: of what workers hold, it changes only where it is preferred to run. */
+const imageOf = (b: number): readonly [string, string][] =>
+  b % 4 === 0 ? [] : [['container-image', b % 4 === 1 ? 'x' : 'y']]
 
 /** One of `requests`, or one of many distinct amounts. */
 const requestOf = (a: number, b: number): readonly [string, string][] => {
@@ -203,7 +210,7 @@ const pick = <T>(items: Iterable<T>, n: number): T | undefined => {
 const events: Record<string, (world: World, a: number, b: number) => void> = {
   enqueue: (world, a, b) => {
     const name = `operations/${world.names.length}`
-    const properties = requestOf(a, b)
+    const properties = [...requestOf(a, b), ...imageOf(b)]
     world.names.push(name)
     world.requestOf.set(name, properties)
     const instanceName = a % 3 === 0 ? 'one' : 'two'
@@ -269,6 +276,11 @@ const events: Record<string, (world: World, a: number, b: number) => void> = {
   health: (world, a, b) => {
     const id = pick(world.connected.keys(), a)
     if (id !== undefined) world.apply(world.machine.health(world.nowMs, id, b % 2 === 0 ? 'no rights' : ''))
+  },
+  warm: (world, a, b) => {
+    const id = pick(world.connected.keys(), a)
+    const keys = [b % 3 === 0 ? 'image:x' : 'image:y']
+    if (id !== undefined) world.apply(world.machine.warm(world.nowMs, id, b % 2 ? keys : [], b % 2 ? [] : keys))
   },
   refuse: (world, a, b) =>
     onAttempt(world, a, b, (id, attempt) => world.machine.refuse(world.nowMs, id, attempt, error)),
@@ -391,7 +403,9 @@ const checkInvariants = (world: World): void => {
   checkShares(dispatch)
   for (const bucket of dispatch.queue.buckets) {
     const mayRun = [...bucket.lanes.keys()].some(({ running }) => running < settings.maxRunningPerInstance)
-    assert(waitingIn(bucket) === bucket.arrivals.size && bucket.arrivals.size > 0, 'a bucket holds what waits')
+    const inLanes = bucket.arrivals.size - bucket.expecting
+    assert(waitingIn(bucket) === inLanes && bucket.arrivals.size > 0, 'a bucket holds what waits')
+    checkExpecting(world, bucket)
     for (const worker of known) {
       const could = !worker.isDraining && worker.standing.takesActions && couldRun(worker, bucket.requirement)
       const own = dispatch.index.classOf(worker)
@@ -416,6 +430,23 @@ const couldRun = ({ offer: { properties } }: Worker, { exact, minimum, present }
 
 /** Attempts that a worker brought are adopted even beyond its capacity. */
 const isForeign = (attemptId: string): boolean => /^(foreign|stranger)-/.test(attemptId)
+
+/** What waits for a worker that holds something warm for it does so for a bounded time, and such a worker has no room. */
+const checkExpecting = (world: World, { arrivals, expecting }: Bucket): void => {
+  const { dispatch, workers } = world.machine.inspect()
+  const own = [...arrivals].filter((execution) => execution.expecting !== undefined)
+  assert(own.length === expecting, 'a bucket counts what waits for a warm worker')
+  for (const execution of own) {
+    const { waitingSinceMs, warmUntilMs = 0, first, requirement, warmKeys } = execution
+    assert(warmUntilMs - waitingSinceMs <= settings.warmWorkerWaitMs, 'the wait is bounded')
+    if (!dispatch.queue.mayRun(first.instanceName)) continue
+    for (const worker of workers.all) {
+      const isWarm = dispatch.index.classOf(worker) !== undefined && holdsOne(worker, warmKeys)
+      const canRun = isWarm && couldRun(worker, requirement) && hasRoom(worker, requirement)
+      assert(!canRun, 'nothing waits for a warm worker while one has room')
+    }
+  }
+}
 
 const waitingIn = ({ lanes }: Bucket): number =>
   [...lanes.values()].flatMap((own) => [...own.values()]).reduce((sum, { size }) => sum + size, 0)

@@ -991,6 +991,10 @@ export interface SimpleSchedulerOptions {
    * Seconds that an action with a `minimum` property waits before one suitable worker is reserved for it. That worker gets no other action until this one fits. 0 turns this off.
    */
   readonly hold_worker_after_s: number
+  /**
+   * Milliseconds that an action waits for a worker that has what it needs ready, such as its image, while others that would have to fetch it have room. In that time such a worker also takes it before another action of the same build, of the same priority, that is next. 0: workers that have it are only preferred if they have room.
+   */
+  readonly warm_worker_wait_ms: number
 }
 
 /**
@@ -1433,6 +1437,10 @@ export interface ContainerImages {
    * Addresses and networks besides public ones, for registries that are not listed: `10.0.0.0/8`. Without it, a client could use the worker to reach services that trust it.
    */
   readonly allow_addresses: readonly string[]
+  /**
+   * Images that are fetched when the worker starts and looked after every ten minutes, before an action names them. They have no right to stay: `max_bytes` and `max_age_s` hold for them too.
+   */
+  readonly prefetch: readonly string[]
   /**
    * Credentials of registries, in the form that `skopeo login --authfile` writes. Everybody whose actions run here can use the images that they open. Left out: registries are asked without an account.
    */

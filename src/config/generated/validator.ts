@@ -6304,7 +6304,7 @@ return errors === 0;
 validate53.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema59 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler.json","title":"Scheduler","description":"A scheduler: exactly one kind and its settings; in the array form of `schedulers` also its `name`.","x-kinds":"scheduler","x-lenient":"always","type":"object","additionalProperties":false,"properties":{"name":{"description":"The name by which services and workers refer to it.","type":"string"},"simple":{"$ref":"https://remexec.invalid/schema/scheduler/simple.json"},"grpc":{"$ref":"https://remexec.invalid/schema/scheduler/grpc.json"},"cache_lookup":{"$ref":"https://remexec.invalid/schema/scheduler/cache_lookup.json"},"property_modifier":{"$ref":"https://remexec.invalid/schema/scheduler/property_modifier.json"},"historical_resource":{"$ref":"https://remexec.invalid/schema/scheduler/historical_resource.json"}}};
-const schema60 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/simple.json","title":"simple","description":"Queues actions in memory and hands them to workers whose properties satisfy them.","type":"object","properties":{"supported_platform_properties":{"description":"The platform properties that actions may ask for, and how each is matched. `exact`: the values are equal. `minimum`: the worker has at least this number, and reserves that much while the action runs. `priority`: the worker has the property. `ignore`: always matches. `'*'` sets the match for every property that is not listed; without it an action that asks for an unlisted property is rejected. Unless listed, `persistentWorkerKey` and `persistentWorkerProtocol`, which Bazel adds itself, are accepted and match every worker. Unless listed, `container-image` and `docker-image` are not covered by `'*': 'ignore'`: an action that names an image by them needs a worker with `container_images`; list them as `ignore` to run such actions on workers as they are.","type":"object","additionalProperties":{"type":"string","enum":["minimum","exact","priority","ignore"]},"default":{}},"retain_completed_for_s":{"description":"Seconds for which WaitExecution and GetOperation still find a finished operation.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"client_action_timeout_s":{"description":"Seconds that an operation continues without a client that waits for it; then it is cancelled.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_timeout_s":{"description":"Seconds without a keepalive after which a worker counts as lost and its actions are queued again.","type":["integer","string"],"x-value":"duration","default":5,"x-zero-is-default":true},"max_action_executing_timeout_s":{"description":"Seconds without news from the worker that runs an action before the action is queued again. This counts as an attempt; 0 turns it off.","type":["integer","string"],"x-value":"duration","default":0},"unacknowledged_kill_timeout_s":{"description":"Seconds in which a worker must confirm that it stopped an action; after that the worker is removed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_failures_in_a_row":{"description":"After so many failures in a row of different actions that were the worker's own (a store, a disk, a right), the worker is set aside for `worker_backoff_s`. Then it gets one action, and all it can run once that has run. 0: never.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"worker_backoff_s":{"description":"Seconds for which a worker is set aside the first time; twice as long each time that the action it is tried with fails too, up to 32 times as long.","type":["integer","string"],"x-value":"duration","minimum":1,"default":10},"max_job_retries":{"description":"How often an action is retried after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`. One failure more returns the last error. 0 means no retry.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"allocation_strategy":{"description":"The choice among matching workers: the one that was idle longest spreads the load, the one used last keeps its inputs warm.","type":"string","enum":["least_recently_used","most_recently_used"],"default":"least_recently_used"},"experimental_backend":{"description":"`memory`: this process alone has the queue. `{redis: {redis_store: NAME}}` or `{object: {object_store: NAME}}`: all servers with the same one have one queue, of which one elected server takes care; Redis, or an object of a bucket, keeps who that is, and nothing of the queue. Needs `peers`.","type":["string","object"],"x-words":["memory"],"properties":{"redis":{"title":"RedisElection","type":"object","description":"The election by Redis or Valkey: standard, sentinel or cluster.","properties":{"redis_store":{"description":"A store of kind `redis_store`, whose address is used. Servers whose scheduler has the same name and `key_prefix` there have one queue.","type":"string","x-names":"stores"}},"required":["redis_store"],"additionalProperties":false},"object":{"title":"ObjectElection","type":"object","description":"The election by an object of S3, Google Cloud Storage or Azure, or of a compatible server that refuses writes whose condition does not hold.","properties":{"object_store":{"description":"A store of kind `experimental_cloud_object_store`, whose bucket and credentials are used. Servers whose scheduler has the same name and `key_prefix` there have one queue. The credentials read, write and delete objects below `KEY_PREFIXremexec/`.","type":"string","x-names":"stores"}},"required":["object_store"],"additionalProperties":false}},"additionalProperties":false,"minProperties":1,"maxProperties":1,"default":"memory"},"peers":{"title":"Peers","description":"How the servers that have one queue reach each other. Only with an `experimental_backend` that they share.","type":"object","properties":{"endpoint":{"description":"`address`: where the other servers reach the services `execution` and `worker_api` of this one. The rest says how this server calls them; by certificate or `headers` they have to know it, and grant it `forward`, `work`, `execute` and `administer`.","$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"},"headers":{"description":"Metadata that this server sends to the others with every call, such as `authorization: 'Bearer ${TOKEN}'`.","type":"object","additionalProperties":{"type":"string"},"default":{}},"lease_s":{"description":"Seconds after which another server may lead, if the leader is not heard of. It renews its lease three times in this time. Default: 3, and 10 with an object.","type":["integer","string"],"x-value":"duration","minimum":1},"when_engine_away":{"description":"What the leader does while `experimental_backend` does not answer. `continue`: goes on, as long as no server that it reaches knows of another leader. `stop`: leads no more, so that nothing is started before it answers.","type":"string","enum":["continue","stop"],"default":"continue"},"leader_wait_s":{"description":"Seconds that operations wait while nobody leads, before they and new actions end with UNAVAILABLE.","type":["integer","string"],"x-value":"duration","minimum":1,"default":30}},"additionalProperties":false,"required":["endpoint"]},"worker_match_logging_interval_s":{"description":"Seconds between log lines about actions that wait and that no worker matches. The first line comes at once. 0 or -1: only that one.","type":["integer","string"],"x-value":"signed_duration","default":300},"fallback_match_interval_s":{"description":"Seconds between matching passes that run even when nothing has changed; 0 or less turns them off.","type":["integer","string"],"x-value":"signed_duration","default":5},"no_worker_timeout_s":{"description":"Seconds that an action stays queued while no connected worker could ever run it, or only workers that are sick or set aside. Then the client gets FAILED_PRECONDITION with the requested properties and those of the workers, or UNAVAILABLE with what is wrong with them. 0 means no limit.","type":["integer","string"],"x-value":"duration","default":60},"max_queued_actions":{"description":"Most actions waiting for a worker; further ones are refused with RESOURCE_EXHAUSTED.","type":["integer","string"],"x-value":"count","minimum":1,"default":100000},"max_queued_actions_per_instance":{"description":"Most actions of one instance waiting for a worker; further ones of it are refused with RESOURCE_EXHAUSTED. 0 sets no limit beyond `max_queued_actions`.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_running_actions_per_instance":{"description":"Most actions of one instance running at a time; further ones wait although a worker has room. 0 sets no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"priority_ageing_s":{"description":"Seconds of waiting that count as one step of priority, so that actions of low priority are not starved. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":60},"adopt_attempts_for_s":{"description":"Seconds after a start in which workers may continue actions of the previous scheduler process, for clients that come back. Later, and always with 0, workers must stop them; then a restart runs such actions again.","type":["integer","string"],"x-value":"duration","default":60},"hold_worker_after_s":{"description":"Seconds that an action with a `minimum` property waits before one suitable worker is reserved for it. That worker gets no other action until this one fits. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":30}},"additionalProperties":false};
+const schema60 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/simple.json","title":"simple","description":"Queues actions in memory and hands them to workers whose properties satisfy them.","type":"object","properties":{"supported_platform_properties":{"description":"The platform properties that actions may ask for, and how each is matched. `exact`: the values are equal. `minimum`: the worker has at least this number, and reserves that much while the action runs. `priority`: the worker has the property. `ignore`: always matches. `'*'` sets the match for every property that is not listed; without it an action that asks for an unlisted property is rejected. Unless listed, `persistentWorkerKey` and `persistentWorkerProtocol`, which Bazel adds itself, are accepted and match every worker. Unless listed, `container-image` and `docker-image` are not covered by `'*': 'ignore'`: an action that names an image by them needs a worker with `container_images`; list them as `ignore` to run such actions on workers as they are.","type":"object","additionalProperties":{"type":"string","enum":["minimum","exact","priority","ignore"]},"default":{}},"retain_completed_for_s":{"description":"Seconds for which WaitExecution and GetOperation still find a finished operation.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"client_action_timeout_s":{"description":"Seconds that an operation continues without a client that waits for it; then it is cancelled.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_timeout_s":{"description":"Seconds without a keepalive after which a worker counts as lost and its actions are queued again.","type":["integer","string"],"x-value":"duration","default":5,"x-zero-is-default":true},"max_action_executing_timeout_s":{"description":"Seconds without news from the worker that runs an action before the action is queued again. This counts as an attempt; 0 turns it off.","type":["integer","string"],"x-value":"duration","default":0},"unacknowledged_kill_timeout_s":{"description":"Seconds in which a worker must confirm that it stopped an action; after that the worker is removed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_failures_in_a_row":{"description":"After so many failures in a row of different actions that were the worker's own (a store, a disk, a right), the worker is set aside for `worker_backoff_s`. Then it gets one action, and all it can run once that has run. 0: never.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"worker_backoff_s":{"description":"Seconds for which a worker is set aside the first time; twice as long each time that the action it is tried with fails too, up to 32 times as long.","type":["integer","string"],"x-value":"duration","minimum":1,"default":10},"max_job_retries":{"description":"How often an action is retried after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`. One failure more returns the last error. 0 means no retry.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"allocation_strategy":{"description":"The choice among matching workers: the one that was idle longest spreads the load, the one used last keeps its inputs warm.","type":"string","enum":["least_recently_used","most_recently_used"],"default":"least_recently_used"},"experimental_backend":{"description":"`memory`: this process alone has the queue. `{redis: {redis_store: NAME}}` or `{object: {object_store: NAME}}`: all servers with the same one have one queue, of which one elected server takes care; Redis, or an object of a bucket, keeps who that is, and nothing of the queue. Needs `peers`.","type":["string","object"],"x-words":["memory"],"properties":{"redis":{"title":"RedisElection","type":"object","description":"The election by Redis or Valkey: standard, sentinel or cluster.","properties":{"redis_store":{"description":"A store of kind `redis_store`, whose address is used. Servers whose scheduler has the same name and `key_prefix` there have one queue.","type":"string","x-names":"stores"}},"required":["redis_store"],"additionalProperties":false},"object":{"title":"ObjectElection","type":"object","description":"The election by an object of S3, Google Cloud Storage or Azure, or of a compatible server that refuses writes whose condition does not hold.","properties":{"object_store":{"description":"A store of kind `experimental_cloud_object_store`, whose bucket and credentials are used. Servers whose scheduler has the same name and `key_prefix` there have one queue. The credentials read, write and delete objects below `KEY_PREFIXremexec/`.","type":"string","x-names":"stores"}},"required":["object_store"],"additionalProperties":false}},"additionalProperties":false,"minProperties":1,"maxProperties":1,"default":"memory"},"peers":{"title":"Peers","description":"How the servers that have one queue reach each other. Only with an `experimental_backend` that they share.","type":"object","properties":{"endpoint":{"description":"`address`: where the other servers reach the services `execution` and `worker_api` of this one. The rest says how this server calls them; by certificate or `headers` they have to know it, and grant it `forward`, `work`, `execute` and `administer`.","$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"},"headers":{"description":"Metadata that this server sends to the others with every call, such as `authorization: 'Bearer ${TOKEN}'`.","type":"object","additionalProperties":{"type":"string"},"default":{}},"lease_s":{"description":"Seconds after which another server may lead, if the leader is not heard of. It renews its lease three times in this time. Default: 3, and 10 with an object.","type":["integer","string"],"x-value":"duration","minimum":1},"when_engine_away":{"description":"What the leader does while `experimental_backend` does not answer. `continue`: goes on, as long as no server that it reaches knows of another leader. `stop`: leads no more, so that nothing is started before it answers.","type":"string","enum":["continue","stop"],"default":"continue"},"leader_wait_s":{"description":"Seconds that operations wait while nobody leads, before they and new actions end with UNAVAILABLE.","type":["integer","string"],"x-value":"duration","minimum":1,"default":30}},"additionalProperties":false,"required":["endpoint"]},"worker_match_logging_interval_s":{"description":"Seconds between log lines about actions that wait and that no worker matches. The first line comes at once. 0 or -1: only that one.","type":["integer","string"],"x-value":"signed_duration","default":300},"fallback_match_interval_s":{"description":"Seconds between matching passes that run even when nothing has changed; 0 or less turns them off.","type":["integer","string"],"x-value":"signed_duration","default":5},"no_worker_timeout_s":{"description":"Seconds that an action stays queued while no connected worker could ever run it, or only workers that are sick or set aside. Then the client gets FAILED_PRECONDITION with the requested properties and those of the workers, or UNAVAILABLE with what is wrong with them. 0 means no limit.","type":["integer","string"],"x-value":"duration","default":60},"max_queued_actions":{"description":"Most actions waiting for a worker; further ones are refused with RESOURCE_EXHAUSTED.","type":["integer","string"],"x-value":"count","minimum":1,"default":100000},"max_queued_actions_per_instance":{"description":"Most actions of one instance waiting for a worker; further ones of it are refused with RESOURCE_EXHAUSTED. 0 sets no limit beyond `max_queued_actions`.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_running_actions_per_instance":{"description":"Most actions of one instance running at a time; further ones wait although a worker has room. 0 sets no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"priority_ageing_s":{"description":"Seconds of waiting that count as one step of priority, so that actions of low priority are not starved. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":60},"adopt_attempts_for_s":{"description":"Seconds after a start in which workers may continue actions of the previous scheduler process, for clients that come back. Later, and always with 0, workers must stop them; then a restart runs such actions again.","type":["integer","string"],"x-value":"duration","default":60},"hold_worker_after_s":{"description":"Seconds that an action with a `minimum` property waits before one suitable worker is reserved for it. That worker gets no other action until this one fits. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":30},"warm_worker_wait_ms":{"description":"Milliseconds that an action waits for a worker that has what it needs ready, such as its image, while others that would have to fetch it have room. In that time such a worker also takes it before another action of the same build, of the same priority, that is next. 0: workers that have it are only preferred if they have room.","type":["integer","string"],"x-value":"duration_ms","default":200}},"additionalProperties":false};
 
 function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/simple.json" */;
@@ -7195,14 +7195,38 @@ vErrors.push(err71);
 errors++;
 }
 }
-}
-else {
-const err72 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
+if(data.warm_worker_wait_ms !== undefined){
+let data32 = data.warm_worker_wait_ms;
+if((!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))) && (typeof data32 !== "string")){
+const err72 = {instancePath:instancePath+"/warm_worker_wait_ms",schemaPath:"#/properties/warm_worker_wait_ms/type",keyword:"type",params:{type: schema60.properties.warm_worker_wait_ms.type},message:"must be integer,string",schema:schema60.properties.warm_worker_wait_ms.type,parentSchema:schema60.properties.warm_worker_wait_ms,data:data32};
 if(vErrors === null){
 vErrors = [err72];
 }
 else {
 vErrors.push(err72);
+}
+errors++;
+}
+const reason20 = checkScalar.call(this, "duration_ms", data32, schema60.properties.warm_worker_wait_ms, instancePath+"/warm_worker_wait_ms");
+if(reason20 !== undefined){
+const err73 = {instancePath:instancePath+"/warm_worker_wait_ms",schemaPath:"#/properties/warm_worker_wait_ms/x-value",keyword:"x-value",params:{},message:reason20,schema:"duration_ms",parentSchema:schema60.properties.warm_worker_wait_ms,data:data32};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
+}
+}
+else {
+const err74 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
 }
 errors++;
 }
@@ -8036,7 +8060,7 @@ return errors === 0;
 validate136.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema65 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker.json","title":"Worker","description":"A worker: exactly one kind and its settings.","x-kinds":"worker","type":"object","additionalProperties":false,"properties":{"name":{"description":"Name of the worker, as `name` inside its kind.","type":"string"},"local":{"$ref":"https://remexec.invalid/schema/worker/local.json"},"worker":{"$ref":"https://remexec.invalid/schema/worker/worker.json"}}};
-const schema66 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker on this machine. If a server of this file serves its worker API, the worker runs in its own process: the server starts it, restarts it after a crash, and stops it when the server ends. It talks to the scheduler over the network like any other worker, but reads the files of its store directly, without the server.","type":"object","properties":{"name":{"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"The worker API of the scheduler.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string","x-also-called":["address","url","endpoint"]},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs`, rejected without. Its files are read again for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that identifies this worker.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; longer counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait until an older directory of the same operation is removed.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two checks during that wait. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout of an action to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"termination_grace_s":{"description":"Seconds from SIGTERM to SIGKILL for the processes of an action that is ended: at its timeout, when nobody waits for it any more, or when the worker stops. It ends sooner when all of them have ended, and its slot is held until then. At a stop the grace is part of `drain_s`, and a quarter of it at most. 0: SIGKILL at once. An action that exceeds one of `action_limits` is always killed at once.","type":["integer","string"],"x-value":"duration","minimum":0,"default":15},"timeout_message":{"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, or a `dedup` whose `content_store` and `whole_store` are, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"Which results the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"action_limits":{"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time, and with `control_groups` their threads too; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; 0 means no limit. Shared memory counts for each process. With `control_groups` it counts once, with files in memory (`/tmp`, `/dev/shm`, memfd).","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input roots between actions. An action whose root is kept gets it at once, whatever its size. Otherwise the kept root that has the most in common with it is changed, so the action waits only for the files that differ. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"max_age_s":{"description":"Seconds after which a root that no action used is removed.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"roots that have subtrees in common are changed into each other, which is always done"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"control_groups":{"title":"ControlGroups","description":"Give each action a control group (version 2) of Linux: the kernel then holds `processes` and `memory_bytes` of `action_limits` and the memory that an action asks for, shares the processors by what actions ask for, and ends all that an action started at once. An action that is ended for its memory is told its limit and its peak. Without groups the worker follows processes in /proc. A command that is not confined by `use_mount_namespace` could leave its group.","type":"object","properties":{"use":{"description":"`if_delegated`: where this process has a group to itself, such as by `Delegate=yes` of a systemd unit, as in those that come with remexec. `always`: the worker does not start without. `never`: processes are followed.","type":"string","enum":["if_delegated","always","never"],"default":"if_delegated"},"directory":{"description":"The group in which those of actions are made, below /sys/fs/cgroup. It has to exist, to have the controllers `memory` and `pids`, and to belong to this user. Left out: the group of the process.","type":"string","x-path":true},"memory_property":{"description":"Property by which actions ask for memory in KiB. Their processes together get no more than they ask for. Empty: no limit but `memory_bytes` of `action_limits`.","type":"string","default":"memory_kb"},"cpu_property":{"description":"Property by which actions ask for processors. Those that ask for more get as much more time while processors are contended; without contention there is no limit. Empty: all have the same share.","type":"string","default":"cpu_count"}},"additionalProperties":false,"default":{}},"container_images":{"title":"ContainerImages","description":"Run actions in the image that they name by the property `container-image` or `docker-image`: `docker://HOST/NAME@sha256:…`, or with a tag. Images are fetched by `skopeo` and unpacked by `umoci`, which must be in PATH, and kept. The command sees the image read-only, its directory at `/remexec`, and private `/tmp`, `/var/tmp`, `/dev` and `/proc`; variables of the image are below its own. Actions that name no image run on the worker's own system. Needs `use_mount_namespace`; excludes `entrypoint` and `input_root_is_root`. `{}` switches it on.","type":"object","properties":{"directory":{"description":"Where unpacked images are kept; belongs to this worker alone. Left out: `images` in the work directory.","type":"string","x-path":true},"max_bytes":{"description":"Most disk bytes of the images that are kept. The least recently used are removed first, never one in use. An image that is being unpacked comes on top.","type":["integer","string"],"x-value":"size","default":"50GiB"},"max_age_s":{"description":"Seconds after which an image that no action used is removed.","type":["integer","string"],"x-value":"duration","default":604800,"x-zero-is-default":true},"max_image_bytes":{"description":"Most bytes of one image, both compressed and unpacked. Actions that name a larger one are refused.","type":["integer","string"],"x-value":"size","default":"20GiB"},"max_image_files":{"description":"Most files and directories of one image.","type":["integer","string"],"x-value":"count","minimum":1,"default":1000000},"pull_timeout_s":{"description":"Seconds that fetching an image may take, and as many for unpacking it.","type":["integer","string"],"x-value":"duration","default":1800,"x-zero-is-default":true},"tag_age_s":{"description":"Seconds for which a tag stands for the digest that it had when it was looked up.","type":["integer","string"],"x-value":"duration","default":300,"x-zero-is-default":true},"registries":{"description":"Registries to fetch from: `ghcr.io`, `ghcr.io/acme` for what is below that path, `http://10.0.0.5:5000` for one without TLS. Names without a host are of `docker.io`. Empty: every registry with a public address.","type":"array","items":{"type":"string"},"default":[]},"allow_addresses":{"description":"Addresses and networks besides public ones, for registries that are not listed: `10.0.0.0/8`. Without it, a client could use the worker to reach services that trust it.","type":"array","items":{"type":"string"},"default":[]},"auth_file":{"description":"Credentials of registries, in the form that `skopeo login --authfile` writes. Everybody whose actions run here can use the images that they open. Left out: registries are asked without an account.","type":"string","x-path":true}},"additionalProperties":false},"persistent_workers":{"title":"PersistentWorkers","description":"Tools that stay up between actions, as Bazel's persistent workers: an action that asks for one by the property `persistentWorkerKey` (`--experimental_remote_mark_tool_inputs`) becomes a request to a process that is already warm. A process serves one instance, scope, tool, environment and startup line. If it fails, its command runs as it stands. Actions without the property are not concerned. Needs Linux and koffi; has no effect beside `input_root_is_root`, `experimental_precondition_script` and variables for a side channel or the action directory.","type":"object","properties":{"enabled":{"description":"`false`: every command has a process of its own.","type":["boolean","string"],"x-value":"bool","default":true},"max_processes":{"description":"Most processes, with those that have a request. Beyond it the least recently used one ends, or the command runs as it stands. 0: twice `max_inflight_tasks`, and at least 8.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_idle_s":{"description":"Seconds after which a process without a request ends.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_requests":{"description":"Requests after which a process ends, because tools leak memory; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":500},"max_memory_bytes":{"description":"Most resident bytes of all of them together. Beyond it the largest one without a request ends first. 0: a quarter of the memory of the machine, or of its container.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"use_namespaces":{"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false},"keep_network":{"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false},"read_only_inputs":{"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true},"input_root_is_root":{"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"The source of a property's values, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Runs whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"The source of a value: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
+const schema66 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker on this machine. If a server of this file serves its worker API, the worker runs in its own process: the server starts it, restarts it after a crash, and stops it when the server ends. It talks to the scheduler over the network like any other worker, but reads the files of its store directly, without the server.","type":"object","properties":{"name":{"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"The worker API of the scheduler.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string","x-also-called":["address","url","endpoint"]},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs`, rejected without. Its files are read again for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that identifies this worker.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; longer counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait until an older directory of the same operation is removed.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two checks during that wait. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout of an action to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"termination_grace_s":{"description":"Seconds from SIGTERM to SIGKILL for the processes of an action that is ended: at its timeout, when nobody waits for it any more, or when the worker stops. It ends sooner when all of them have ended, and its slot is held until then. At a stop the grace is part of `drain_s`, and a quarter of it at most. 0: SIGKILL at once. An action that exceeds one of `action_limits` is always killed at once.","type":["integer","string"],"x-value":"duration","minimum":0,"default":15},"timeout_message":{"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, or a `dedup` whose `content_store` and `whole_store` are, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"Which results the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"action_limits":{"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time, and with `control_groups` their threads too; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; 0 means no limit. Shared memory counts for each process. With `control_groups` it counts once, with files in memory (`/tmp`, `/dev/shm`, memfd).","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input roots between actions. An action whose root is kept gets it at once, whatever its size. Otherwise the kept root that has the most in common with it is changed, so the action waits only for the files that differ. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"max_age_s":{"description":"Seconds after which a root that no action used is removed.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"roots that have subtrees in common are changed into each other, which is always done"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"control_groups":{"title":"ControlGroups","description":"Give each action a control group (version 2) of Linux: the kernel then holds `processes` and `memory_bytes` of `action_limits` and the memory that an action asks for, shares the processors by what actions ask for, and ends all that an action started at once. An action that is ended for its memory is told its limit and its peak. Without groups the worker follows processes in /proc. A command that is not confined by `use_mount_namespace` could leave its group.","type":"object","properties":{"use":{"description":"`if_delegated`: where this process has a group to itself, such as by `Delegate=yes` of a systemd unit, as in those that come with remexec. `always`: the worker does not start without. `never`: processes are followed.","type":"string","enum":["if_delegated","always","never"],"default":"if_delegated"},"directory":{"description":"The group in which those of actions are made, below /sys/fs/cgroup. It has to exist, to have the controllers `memory` and `pids`, and to belong to this user. Left out: the group of the process.","type":"string","x-path":true},"memory_property":{"description":"Property by which actions ask for memory in KiB. Their processes together get no more than they ask for. Empty: no limit but `memory_bytes` of `action_limits`.","type":"string","default":"memory_kb"},"cpu_property":{"description":"Property by which actions ask for processors. Those that ask for more get as much more time while processors are contended; without contention there is no limit. Empty: all have the same share.","type":"string","default":"cpu_count"}},"additionalProperties":false,"default":{}},"container_images":{"title":"ContainerImages","description":"Run actions in the image that they name by the property `container-image` or `docker-image`: `docker://HOST/NAME@sha256:…`, or with a tag. Images are fetched by `skopeo` and unpacked by `umoci`, which must be in PATH, and kept. The command sees the image read-only, its directory at `/remexec`, and private `/tmp`, `/var/tmp`, `/dev` and `/proc`; variables of the image are below its own. Actions that name no image run on the worker's own system. Needs `use_mount_namespace`; excludes `entrypoint` and `input_root_is_root`. `{}` switches it on.","type":"object","properties":{"directory":{"description":"Where unpacked images are kept; belongs to this worker alone. Left out: `images` in the work directory.","type":"string","x-path":true},"max_bytes":{"description":"Most disk bytes of the images that are kept. The least recently used are removed first, never one in use. An image that is being unpacked comes on top.","type":["integer","string"],"x-value":"size","default":"50GiB"},"max_age_s":{"description":"Seconds after which an image that no action used is removed.","type":["integer","string"],"x-value":"duration","default":604800,"x-zero-is-default":true},"max_image_bytes":{"description":"Most bytes of one image, both compressed and unpacked. Actions that name a larger one are refused.","type":["integer","string"],"x-value":"size","default":"20GiB"},"max_image_files":{"description":"Most files and directories of one image.","type":["integer","string"],"x-value":"count","minimum":1,"default":1000000},"pull_timeout_s":{"description":"Seconds that fetching an image may take, and as many for unpacking it.","type":["integer","string"],"x-value":"duration","default":1800,"x-zero-is-default":true},"tag_age_s":{"description":"Seconds for which a tag stands for the digest that it had when it was looked up.","type":["integer","string"],"x-value":"duration","default":300,"x-zero-is-default":true},"registries":{"description":"Registries to fetch from: `ghcr.io`, `ghcr.io/acme` for what is below that path, `http://10.0.0.5:5000` for one without TLS. Names without a host are of `docker.io`. Empty: every registry with a public address.","type":"array","items":{"type":"string"},"default":[]},"allow_addresses":{"description":"Addresses and networks besides public ones, for registries that are not listed: `10.0.0.0/8`. Without it, a client could use the worker to reach services that trust it.","type":"array","items":{"type":"string"},"default":[]},"prefetch":{"description":"Images that are fetched when the worker starts and looked after every ten minutes, before an action names them. They have no right to stay: `max_bytes` and `max_age_s` hold for them too.","type":"array","items":{"type":"string"},"default":[]},"auth_file":{"description":"Credentials of registries, in the form that `skopeo login --authfile` writes. Everybody whose actions run here can use the images that they open. Left out: registries are asked without an account.","type":"string","x-path":true}},"additionalProperties":false},"persistent_workers":{"title":"PersistentWorkers","description":"Tools that stay up between actions, as Bazel's persistent workers: an action that asks for one by the property `persistentWorkerKey` (`--experimental_remote_mark_tool_inputs`) becomes a request to a process that is already warm. A process serves one instance, scope, tool, environment and startup line. If it fails, its command runs as it stands. Actions without the property are not concerned. Needs Linux and koffi; has no effect beside `input_root_is_root`, `experimental_precondition_script` and variables for a side channel or the action directory.","type":"object","properties":{"enabled":{"description":"`false`: every command has a process of its own.","type":["boolean","string"],"x-value":"bool","default":true},"max_processes":{"description":"Most processes, with those that have a request. Beyond it the least recently used one ends, or the command runs as it stands. 0: twice `max_inflight_tasks`, and at least 8.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_idle_s":{"description":"Seconds after which a process without a request ends.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_requests":{"description":"Requests after which a process ends, because tools leak memory; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":500},"max_memory_bytes":{"description":"Most resident bytes of all of them together. Beyond it the largest one without a request ends first. 0: a quarter of the memory of the machine, or of its container.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"use_namespaces":{"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false},"keep_network":{"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false},"read_only_inputs":{"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true},"input_root_is_root":{"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"The source of a property's values, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Runs whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"The source of a value: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
 const schema67 = {"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"};
 
 function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -9670,10 +9694,14 @@ vErrors.push(err93);
 errors++;
 }
 }
-if(data46.auth_file !== undefined){
-let data58 = data46.auth_file;
-if(typeof data58 !== "string"){
-const err94 = {instancePath:instancePath+"/container_images/auth_file",schemaPath:"#/properties/container_images/properties/auth_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.container_images.properties.auth_file.type,parentSchema:schema66.properties.container_images.properties.auth_file,data:data58};
+if(data46.prefetch !== undefined){
+let data58 = data46.prefetch;
+if(Array.isArray(data58)){
+const len2 = data58.length;
+for(let i2=0; i2<len2; i2++){
+let data59 = data58[i2];
+if(typeof data59 !== "string"){
+const err94 = {instancePath:instancePath+"/container_images/prefetch/" + i2,schemaPath:"#/properties/container_images/properties/prefetch/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.container_images.properties.prefetch.items.type,parentSchema:schema66.properties.container_images.properties.prefetch.items,data:data59};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -9685,7 +9713,7 @@ errors++;
 }
 }
 else {
-const err95 = {instancePath:instancePath+"/container_images",schemaPath:"#/properties/container_images/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.container_images.type,parentSchema:schema66.properties.container_images,data:data46};
+const err95 = {instancePath:instancePath+"/container_images/prefetch",schemaPath:"#/properties/container_images/properties/prefetch/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema66.properties.container_images.properties.prefetch.type,parentSchema:schema66.properties.container_images.properties.prefetch,data:data58};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -9695,12 +9723,10 @@ vErrors.push(err95);
 errors++;
 }
 }
-if(data.persistent_workers !== undefined){
-let data59 = data.persistent_workers;
-if(data59 && typeof data59 == "object" && !Array.isArray(data59)){
-for(const key9 in data59){
-if(!(((((key9 === "enabled") || (key9 === "max_processes")) || (key9 === "max_idle_s")) || (key9 === "max_requests")) || (key9 === "max_memory_bytes"))){
-const err96 = {instancePath:instancePath+"/persistent_workers",schemaPath:"#/properties/persistent_workers/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema66.properties.persistent_workers,data:data59};
+if(data46.auth_file !== undefined){
+let data60 = data46.auth_file;
+if(typeof data60 !== "string"){
+const err96 = {instancePath:instancePath+"/container_images/auth_file",schemaPath:"#/properties/container_images/properties/auth_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.container_images.properties.auth_file.type,parentSchema:schema66.properties.container_images.properties.auth_file,data:data60};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -9710,10 +9736,9 @@ vErrors.push(err96);
 errors++;
 }
 }
-if(data59.enabled !== undefined){
-let data60 = data59.enabled;
-if((typeof data60 !== "boolean") && (typeof data60 !== "string")){
-const err97 = {instancePath:instancePath+"/persistent_workers/enabled",schemaPath:"#/properties/persistent_workers/properties/enabled/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.enabled.type},message:"must be boolean,string",schema:schema66.properties.persistent_workers.properties.enabled.type,parentSchema:schema66.properties.persistent_workers.properties.enabled,data:data60};
+}
+else {
+const err97 = {instancePath:instancePath+"/container_images",schemaPath:"#/properties/container_images/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.container_images.type,parentSchema:schema66.properties.container_images,data:data46};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -9722,9 +9747,13 @@ vErrors.push(err97);
 }
 errors++;
 }
-const reason25 = checkScalar.call(this, "bool", data60, schema66.properties.persistent_workers.properties.enabled, instancePath+"/persistent_workers/enabled");
-if(reason25 !== undefined){
-const err98 = {instancePath:instancePath+"/persistent_workers/enabled",schemaPath:"#/properties/persistent_workers/properties/enabled/x-value",keyword:"x-value",params:{},message:reason25,schema:"bool",parentSchema:schema66.properties.persistent_workers.properties.enabled,data:data60};
+}
+if(data.persistent_workers !== undefined){
+let data61 = data.persistent_workers;
+if(data61 && typeof data61 == "object" && !Array.isArray(data61)){
+for(const key9 in data61){
+if(!(((((key9 === "enabled") || (key9 === "max_processes")) || (key9 === "max_idle_s")) || (key9 === "max_requests")) || (key9 === "max_memory_bytes"))){
+const err98 = {instancePath:instancePath+"/persistent_workers",schemaPath:"#/properties/persistent_workers/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema66.properties.persistent_workers,data:data61};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -9734,10 +9763,10 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data59.max_processes !== undefined){
-let data61 = data59.max_processes;
-if((!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))) && (typeof data61 !== "string")){
-const err99 = {instancePath:instancePath+"/persistent_workers/max_processes",schemaPath:"#/properties/persistent_workers/properties/max_processes/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_processes.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_processes.type,parentSchema:schema66.properties.persistent_workers.properties.max_processes,data:data61};
+if(data61.enabled !== undefined){
+let data62 = data61.enabled;
+if((typeof data62 !== "boolean") && (typeof data62 !== "string")){
+const err99 = {instancePath:instancePath+"/persistent_workers/enabled",schemaPath:"#/properties/persistent_workers/properties/enabled/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.enabled.type},message:"must be boolean,string",schema:schema66.properties.persistent_workers.properties.enabled.type,parentSchema:schema66.properties.persistent_workers.properties.enabled,data:data62};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -9746,9 +9775,9 @@ vErrors.push(err99);
 }
 errors++;
 }
-const reason26 = checkScalar.call(this, "count", data61, schema66.properties.persistent_workers.properties.max_processes, instancePath+"/persistent_workers/max_processes");
-if(reason26 !== undefined){
-const err100 = {instancePath:instancePath+"/persistent_workers/max_processes",schemaPath:"#/properties/persistent_workers/properties/max_processes/x-value",keyword:"x-value",params:{},message:reason26,schema:"count",parentSchema:schema66.properties.persistent_workers.properties.max_processes,data:data61};
+const reason25 = checkScalar.call(this, "bool", data62, schema66.properties.persistent_workers.properties.enabled, instancePath+"/persistent_workers/enabled");
+if(reason25 !== undefined){
+const err100 = {instancePath:instancePath+"/persistent_workers/enabled",schemaPath:"#/properties/persistent_workers/properties/enabled/x-value",keyword:"x-value",params:{},message:reason25,schema:"bool",parentSchema:schema66.properties.persistent_workers.properties.enabled,data:data62};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -9757,9 +9786,11 @@ vErrors.push(err100);
 }
 errors++;
 }
-if((typeof data61 == "number") && (isFinite(data61))){
-if(data61 < 0 || isNaN(data61)){
-const err101 = {instancePath:instancePath+"/persistent_workers/max_processes",schemaPath:"#/properties/persistent_workers/properties/max_processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.persistent_workers.properties.max_processes,data:data61};
+}
+if(data61.max_processes !== undefined){
+let data63 = data61.max_processes;
+if((!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))) && (typeof data63 !== "string")){
+const err101 = {instancePath:instancePath+"/persistent_workers/max_processes",schemaPath:"#/properties/persistent_workers/properties/max_processes/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_processes.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_processes.type,parentSchema:schema66.properties.persistent_workers.properties.max_processes,data:data63};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -9768,12 +9799,9 @@ vErrors.push(err101);
 }
 errors++;
 }
-}
-}
-if(data59.max_idle_s !== undefined){
-let data62 = data59.max_idle_s;
-if((!(((typeof data62 == "number") && (!(data62 % 1) && !isNaN(data62))) && (isFinite(data62)))) && (typeof data62 !== "string")){
-const err102 = {instancePath:instancePath+"/persistent_workers/max_idle_s",schemaPath:"#/properties/persistent_workers/properties/max_idle_s/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_idle_s.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_idle_s.type,parentSchema:schema66.properties.persistent_workers.properties.max_idle_s,data:data62};
+const reason26 = checkScalar.call(this, "count", data63, schema66.properties.persistent_workers.properties.max_processes, instancePath+"/persistent_workers/max_processes");
+if(reason26 !== undefined){
+const err102 = {instancePath:instancePath+"/persistent_workers/max_processes",schemaPath:"#/properties/persistent_workers/properties/max_processes/x-value",keyword:"x-value",params:{},message:reason26,schema:"count",parentSchema:schema66.properties.persistent_workers.properties.max_processes,data:data63};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -9782,9 +9810,9 @@ vErrors.push(err102);
 }
 errors++;
 }
-const reason27 = checkScalar.call(this, "duration", data62, schema66.properties.persistent_workers.properties.max_idle_s, instancePath+"/persistent_workers/max_idle_s");
-if(reason27 !== undefined){
-const err103 = {instancePath:instancePath+"/persistent_workers/max_idle_s",schemaPath:"#/properties/persistent_workers/properties/max_idle_s/x-value",keyword:"x-value",params:{},message:reason27,schema:"duration",parentSchema:schema66.properties.persistent_workers.properties.max_idle_s,data:data62};
+if((typeof data63 == "number") && (isFinite(data63))){
+if(data63 < 0 || isNaN(data63)){
+const err103 = {instancePath:instancePath+"/persistent_workers/max_processes",schemaPath:"#/properties/persistent_workers/properties/max_processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.persistent_workers.properties.max_processes,data:data63};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -9794,10 +9822,11 @@ vErrors.push(err103);
 errors++;
 }
 }
-if(data59.max_requests !== undefined){
-let data63 = data59.max_requests;
-if((!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))) && (typeof data63 !== "string")){
-const err104 = {instancePath:instancePath+"/persistent_workers/max_requests",schemaPath:"#/properties/persistent_workers/properties/max_requests/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_requests.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_requests.type,parentSchema:schema66.properties.persistent_workers.properties.max_requests,data:data63};
+}
+if(data61.max_idle_s !== undefined){
+let data64 = data61.max_idle_s;
+if((!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))) && (typeof data64 !== "string")){
+const err104 = {instancePath:instancePath+"/persistent_workers/max_idle_s",schemaPath:"#/properties/persistent_workers/properties/max_idle_s/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_idle_s.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_idle_s.type,parentSchema:schema66.properties.persistent_workers.properties.max_idle_s,data:data64};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -9806,9 +9835,9 @@ vErrors.push(err104);
 }
 errors++;
 }
-const reason28 = checkScalar.call(this, "count", data63, schema66.properties.persistent_workers.properties.max_requests, instancePath+"/persistent_workers/max_requests");
-if(reason28 !== undefined){
-const err105 = {instancePath:instancePath+"/persistent_workers/max_requests",schemaPath:"#/properties/persistent_workers/properties/max_requests/x-value",keyword:"x-value",params:{},message:reason28,schema:"count",parentSchema:schema66.properties.persistent_workers.properties.max_requests,data:data63};
+const reason27 = checkScalar.call(this, "duration", data64, schema66.properties.persistent_workers.properties.max_idle_s, instancePath+"/persistent_workers/max_idle_s");
+if(reason27 !== undefined){
+const err105 = {instancePath:instancePath+"/persistent_workers/max_idle_s",schemaPath:"#/properties/persistent_workers/properties/max_idle_s/x-value",keyword:"x-value",params:{},message:reason27,schema:"duration",parentSchema:schema66.properties.persistent_workers.properties.max_idle_s,data:data64};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -9817,9 +9846,11 @@ vErrors.push(err105);
 }
 errors++;
 }
-if((typeof data63 == "number") && (isFinite(data63))){
-if(data63 < 0 || isNaN(data63)){
-const err106 = {instancePath:instancePath+"/persistent_workers/max_requests",schemaPath:"#/properties/persistent_workers/properties/max_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.persistent_workers.properties.max_requests,data:data63};
+}
+if(data61.max_requests !== undefined){
+let data65 = data61.max_requests;
+if((!(((typeof data65 == "number") && (!(data65 % 1) && !isNaN(data65))) && (isFinite(data65)))) && (typeof data65 !== "string")){
+const err106 = {instancePath:instancePath+"/persistent_workers/max_requests",schemaPath:"#/properties/persistent_workers/properties/max_requests/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_requests.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_requests.type,parentSchema:schema66.properties.persistent_workers.properties.max_requests,data:data65};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -9828,12 +9859,9 @@ vErrors.push(err106);
 }
 errors++;
 }
-}
-}
-if(data59.max_memory_bytes !== undefined){
-let data64 = data59.max_memory_bytes;
-if((!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))) && (typeof data64 !== "string")){
-const err107 = {instancePath:instancePath+"/persistent_workers/max_memory_bytes",schemaPath:"#/properties/persistent_workers/properties/max_memory_bytes/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_memory_bytes.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_memory_bytes.type,parentSchema:schema66.properties.persistent_workers.properties.max_memory_bytes,data:data64};
+const reason28 = checkScalar.call(this, "count", data65, schema66.properties.persistent_workers.properties.max_requests, instancePath+"/persistent_workers/max_requests");
+if(reason28 !== undefined){
+const err107 = {instancePath:instancePath+"/persistent_workers/max_requests",schemaPath:"#/properties/persistent_workers/properties/max_requests/x-value",keyword:"x-value",params:{},message:reason28,schema:"count",parentSchema:schema66.properties.persistent_workers.properties.max_requests,data:data65};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -9842,9 +9870,9 @@ vErrors.push(err107);
 }
 errors++;
 }
-const reason29 = checkScalar.call(this, "size", data64, schema66.properties.persistent_workers.properties.max_memory_bytes, instancePath+"/persistent_workers/max_memory_bytes");
-if(reason29 !== undefined){
-const err108 = {instancePath:instancePath+"/persistent_workers/max_memory_bytes",schemaPath:"#/properties/persistent_workers/properties/max_memory_bytes/x-value",keyword:"x-value",params:{},message:reason29,schema:"size",parentSchema:schema66.properties.persistent_workers.properties.max_memory_bytes,data:data64};
+if((typeof data65 == "number") && (isFinite(data65))){
+if(data65 < 0 || isNaN(data65)){
+const err108 = {instancePath:instancePath+"/persistent_workers/max_requests",schemaPath:"#/properties/persistent_workers/properties/max_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.persistent_workers.properties.max_requests,data:data65};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -9855,8 +9883,10 @@ errors++;
 }
 }
 }
-else {
-const err109 = {instancePath:instancePath+"/persistent_workers",schemaPath:"#/properties/persistent_workers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.persistent_workers.type,parentSchema:schema66.properties.persistent_workers,data:data59};
+if(data61.max_memory_bytes !== undefined){
+let data66 = data61.max_memory_bytes;
+if((!(((typeof data66 == "number") && (!(data66 % 1) && !isNaN(data66))) && (isFinite(data66)))) && (typeof data66 !== "string")){
+const err109 = {instancePath:instancePath+"/persistent_workers/max_memory_bytes",schemaPath:"#/properties/persistent_workers/properties/max_memory_bytes/type",keyword:"type",params:{type: schema66.properties.persistent_workers.properties.max_memory_bytes.type},message:"must be integer,string",schema:schema66.properties.persistent_workers.properties.max_memory_bytes.type,parentSchema:schema66.properties.persistent_workers.properties.max_memory_bytes,data:data66};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -9865,11 +9895,9 @@ vErrors.push(err109);
 }
 errors++;
 }
-}
-if(data.use_namespaces !== undefined){
-let data65 = data.use_namespaces;
-if((typeof data65 !== "boolean") && (typeof data65 !== "string")){
-const err110 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/type",keyword:"type",params:{type: schema66.properties.use_namespaces.type},message:"must be boolean,string",schema:schema66.properties.use_namespaces.type,parentSchema:schema66.properties.use_namespaces,data:data65};
+const reason29 = checkScalar.call(this, "size", data66, schema66.properties.persistent_workers.properties.max_memory_bytes, instancePath+"/persistent_workers/max_memory_bytes");
+if(reason29 !== undefined){
+const err110 = {instancePath:instancePath+"/persistent_workers/max_memory_bytes",schemaPath:"#/properties/persistent_workers/properties/max_memory_bytes/x-value",keyword:"x-value",params:{},message:reason29,schema:"size",parentSchema:schema66.properties.persistent_workers.properties.max_memory_bytes,data:data66};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -9878,9 +9906,10 @@ vErrors.push(err110);
 }
 errors++;
 }
-const reason30 = checkScalar.call(this, "bool", data65, schema66.properties.use_namespaces, instancePath+"/use_namespaces");
-if(reason30 !== undefined){
-const err111 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/x-value",keyword:"x-value",params:{},message:reason30,schema:"bool",parentSchema:schema66.properties.use_namespaces,data:data65};
+}
+}
+else {
+const err111 = {instancePath:instancePath+"/persistent_workers",schemaPath:"#/properties/persistent_workers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.persistent_workers.type,parentSchema:schema66.properties.persistent_workers,data:data61};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -9890,10 +9919,10 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data.keep_network !== undefined){
-let data66 = data.keep_network;
-if((typeof data66 !== "boolean") && (typeof data66 !== "string")){
-const err112 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/type",keyword:"type",params:{type: schema66.properties.keep_network.type},message:"must be boolean,string",schema:schema66.properties.keep_network.type,parentSchema:schema66.properties.keep_network,data:data66};
+if(data.use_namespaces !== undefined){
+let data67 = data.use_namespaces;
+if((typeof data67 !== "boolean") && (typeof data67 !== "string")){
+const err112 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/type",keyword:"type",params:{type: schema66.properties.use_namespaces.type},message:"must be boolean,string",schema:schema66.properties.use_namespaces.type,parentSchema:schema66.properties.use_namespaces,data:data67};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -9902,9 +9931,9 @@ vErrors.push(err112);
 }
 errors++;
 }
-const reason31 = checkScalar.call(this, "bool", data66, schema66.properties.keep_network, instancePath+"/keep_network");
-if(reason31 !== undefined){
-const err113 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/x-value",keyword:"x-value",params:{},message:reason31,schema:"bool",parentSchema:schema66.properties.keep_network,data:data66};
+const reason30 = checkScalar.call(this, "bool", data67, schema66.properties.use_namespaces, instancePath+"/use_namespaces");
+if(reason30 !== undefined){
+const err113 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/x-value",keyword:"x-value",params:{},message:reason30,schema:"bool",parentSchema:schema66.properties.use_namespaces,data:data67};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -9914,10 +9943,10 @@ vErrors.push(err113);
 errors++;
 }
 }
-if(data.use_mount_namespace !== undefined){
-let data67 = data.use_mount_namespace;
-if((typeof data67 !== "boolean") && (typeof data67 !== "string")){
-const err114 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/type",keyword:"type",params:{type: schema66.properties.use_mount_namespace.type},message:"must be boolean,string",schema:schema66.properties.use_mount_namespace.type,parentSchema:schema66.properties.use_mount_namespace,data:data67};
+if(data.keep_network !== undefined){
+let data68 = data.keep_network;
+if((typeof data68 !== "boolean") && (typeof data68 !== "string")){
+const err114 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/type",keyword:"type",params:{type: schema66.properties.keep_network.type},message:"must be boolean,string",schema:schema66.properties.keep_network.type,parentSchema:schema66.properties.keep_network,data:data68};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -9926,9 +9955,9 @@ vErrors.push(err114);
 }
 errors++;
 }
-const reason32 = checkScalar.call(this, "bool", data67, schema66.properties.use_mount_namespace, instancePath+"/use_mount_namespace");
-if(reason32 !== undefined){
-const err115 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/x-value",keyword:"x-value",params:{},message:reason32,schema:"bool",parentSchema:schema66.properties.use_mount_namespace,data:data67};
+const reason31 = checkScalar.call(this, "bool", data68, schema66.properties.keep_network, instancePath+"/keep_network");
+if(reason31 !== undefined){
+const err115 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/x-value",keyword:"x-value",params:{},message:reason31,schema:"bool",parentSchema:schema66.properties.keep_network,data:data68};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -9938,10 +9967,10 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data.read_only_inputs !== undefined){
-let data68 = data.read_only_inputs;
-if((typeof data68 !== "boolean") && (typeof data68 !== "string")){
-const err116 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/type",keyword:"type",params:{type: schema66.properties.read_only_inputs.type},message:"must be boolean,string",schema:schema66.properties.read_only_inputs.type,parentSchema:schema66.properties.read_only_inputs,data:data68};
+if(data.use_mount_namespace !== undefined){
+let data69 = data.use_mount_namespace;
+if((typeof data69 !== "boolean") && (typeof data69 !== "string")){
+const err116 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/type",keyword:"type",params:{type: schema66.properties.use_mount_namespace.type},message:"must be boolean,string",schema:schema66.properties.use_mount_namespace.type,parentSchema:schema66.properties.use_mount_namespace,data:data69};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -9950,9 +9979,9 @@ vErrors.push(err116);
 }
 errors++;
 }
-const reason33 = checkScalar.call(this, "bool", data68, schema66.properties.read_only_inputs, instancePath+"/read_only_inputs");
-if(reason33 !== undefined){
-const err117 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/x-value",keyword:"x-value",params:{},message:reason33,schema:"bool",parentSchema:schema66.properties.read_only_inputs,data:data68};
+const reason32 = checkScalar.call(this, "bool", data69, schema66.properties.use_mount_namespace, instancePath+"/use_mount_namespace");
+if(reason32 !== undefined){
+const err117 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/x-value",keyword:"x-value",params:{},message:reason32,schema:"bool",parentSchema:schema66.properties.use_mount_namespace,data:data69};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -9962,10 +9991,10 @@ vErrors.push(err117);
 errors++;
 }
 }
-if(data.input_root_is_root !== undefined){
-let data69 = data.input_root_is_root;
-if((typeof data69 !== "boolean") && (typeof data69 !== "string")){
-const err118 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/type",keyword:"type",params:{type: schema66.properties.input_root_is_root.type},message:"must be boolean,string",schema:schema66.properties.input_root_is_root.type,parentSchema:schema66.properties.input_root_is_root,data:data69};
+if(data.read_only_inputs !== undefined){
+let data70 = data.read_only_inputs;
+if((typeof data70 !== "boolean") && (typeof data70 !== "string")){
+const err118 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/type",keyword:"type",params:{type: schema66.properties.read_only_inputs.type},message:"must be boolean,string",schema:schema66.properties.read_only_inputs.type,parentSchema:schema66.properties.read_only_inputs,data:data70};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -9974,9 +10003,9 @@ vErrors.push(err118);
 }
 errors++;
 }
-const reason34 = checkScalar.call(this, "bool", data69, schema66.properties.input_root_is_root, instancePath+"/input_root_is_root");
-if(reason34 !== undefined){
-const err119 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/x-value",keyword:"x-value",params:{},message:reason34,schema:"bool",parentSchema:schema66.properties.input_root_is_root,data:data69};
+const reason33 = checkScalar.call(this, "bool", data70, schema66.properties.read_only_inputs, instancePath+"/read_only_inputs");
+if(reason33 !== undefined){
+const err119 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/x-value",keyword:"x-value",params:{},message:reason33,schema:"bool",parentSchema:schema66.properties.read_only_inputs,data:data70};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -9986,14 +10015,38 @@ vErrors.push(err119);
 errors++;
 }
 }
-}
-else {
-const err120 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.type,parentSchema:schema66,data};
+if(data.input_root_is_root !== undefined){
+let data71 = data.input_root_is_root;
+if((typeof data71 !== "boolean") && (typeof data71 !== "string")){
+const err120 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/type",keyword:"type",params:{type: schema66.properties.input_root_is_root.type},message:"must be boolean,string",schema:schema66.properties.input_root_is_root.type,parentSchema:schema66.properties.input_root_is_root,data:data71};
 if(vErrors === null){
 vErrors = [err120];
 }
 else {
 vErrors.push(err120);
+}
+errors++;
+}
+const reason34 = checkScalar.call(this, "bool", data71, schema66.properties.input_root_is_root, instancePath+"/input_root_is_root");
+if(reason34 !== undefined){
+const err121 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/x-value",keyword:"x-value",params:{},message:reason34,schema:"bool",parentSchema:schema66.properties.input_root_is_root,data:data71};
+if(vErrors === null){
+vErrors = [err121];
+}
+else {
+vErrors.push(err121);
+}
+errors++;
+}
+}
+}
+else {
+const err122 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.type,parentSchema:schema66,data};
+if(vErrors === null){
+vErrors = [err122];
+}
+else {
+vErrors.push(err122);
 }
 errors++;
 }
@@ -11275,7 +11328,7 @@ return errors === 0;
 }
 validate213.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema96 = {"title":"ContainerImages","description":"Run actions in the image that they name by the property `container-image` or `docker-image`: `docker://HOST/NAME@sha256:…`, or with a tag. Images are fetched by `skopeo` and unpacked by `umoci`, which must be in PATH, and kept. The command sees the image read-only, its directory at `/remexec`, and private `/tmp`, `/var/tmp`, `/dev` and `/proc`; variables of the image are below its own. Actions that name no image run on the worker's own system. Needs `use_mount_namespace`; excludes `entrypoint` and `input_root_is_root`. `{}` switches it on.","type":"object","properties":{"directory":{"description":"Where unpacked images are kept; belongs to this worker alone. Left out: `images` in the work directory.","type":"string","x-path":true},"max_bytes":{"description":"Most disk bytes of the images that are kept. The least recently used are removed first, never one in use. An image that is being unpacked comes on top.","type":["integer","string"],"x-value":"size","default":"50GiB"},"max_age_s":{"description":"Seconds after which an image that no action used is removed.","type":["integer","string"],"x-value":"duration","default":604800,"x-zero-is-default":true},"max_image_bytes":{"description":"Most bytes of one image, both compressed and unpacked. Actions that name a larger one are refused.","type":["integer","string"],"x-value":"size","default":"20GiB"},"max_image_files":{"description":"Most files and directories of one image.","type":["integer","string"],"x-value":"count","minimum":1,"default":1000000},"pull_timeout_s":{"description":"Seconds that fetching an image may take, and as many for unpacking it.","type":["integer","string"],"x-value":"duration","default":1800,"x-zero-is-default":true},"tag_age_s":{"description":"Seconds for which a tag stands for the digest that it had when it was looked up.","type":["integer","string"],"x-value":"duration","default":300,"x-zero-is-default":true},"registries":{"description":"Registries to fetch from: `ghcr.io`, `ghcr.io/acme` for what is below that path, `http://10.0.0.5:5000` for one without TLS. Names without a host are of `docker.io`. Empty: every registry with a public address.","type":"array","items":{"type":"string"},"default":[]},"allow_addresses":{"description":"Addresses and networks besides public ones, for registries that are not listed: `10.0.0.0/8`. Without it, a client could use the worker to reach services that trust it.","type":"array","items":{"type":"string"},"default":[]},"auth_file":{"description":"Credentials of registries, in the form that `skopeo login --authfile` writes. Everybody whose actions run here can use the images that they open. Left out: registries are asked without an account.","type":"string","x-path":true}},"additionalProperties":false};
+const schema96 = {"title":"ContainerImages","description":"Run actions in the image that they name by the property `container-image` or `docker-image`: `docker://HOST/NAME@sha256:…`, or with a tag. Images are fetched by `skopeo` and unpacked by `umoci`, which must be in PATH, and kept. The command sees the image read-only, its directory at `/remexec`, and private `/tmp`, `/var/tmp`, `/dev` and `/proc`; variables of the image are below its own. Actions that name no image run on the worker's own system. Needs `use_mount_namespace`; excludes `entrypoint` and `input_root_is_root`. `{}` switches it on.","type":"object","properties":{"directory":{"description":"Where unpacked images are kept; belongs to this worker alone. Left out: `images` in the work directory.","type":"string","x-path":true},"max_bytes":{"description":"Most disk bytes of the images that are kept. The least recently used are removed first, never one in use. An image that is being unpacked comes on top.","type":["integer","string"],"x-value":"size","default":"50GiB"},"max_age_s":{"description":"Seconds after which an image that no action used is removed.","type":["integer","string"],"x-value":"duration","default":604800,"x-zero-is-default":true},"max_image_bytes":{"description":"Most bytes of one image, both compressed and unpacked. Actions that name a larger one are refused.","type":["integer","string"],"x-value":"size","default":"20GiB"},"max_image_files":{"description":"Most files and directories of one image.","type":["integer","string"],"x-value":"count","minimum":1,"default":1000000},"pull_timeout_s":{"description":"Seconds that fetching an image may take, and as many for unpacking it.","type":["integer","string"],"x-value":"duration","default":1800,"x-zero-is-default":true},"tag_age_s":{"description":"Seconds for which a tag stands for the digest that it had when it was looked up.","type":["integer","string"],"x-value":"duration","default":300,"x-zero-is-default":true},"registries":{"description":"Registries to fetch from: `ghcr.io`, `ghcr.io/acme` for what is below that path, `http://10.0.0.5:5000` for one without TLS. Names without a host are of `docker.io`. Empty: every registry with a public address.","type":"array","items":{"type":"string"},"default":[]},"allow_addresses":{"description":"Addresses and networks besides public ones, for registries that are not listed: `10.0.0.0/8`. Without it, a client could use the worker to reach services that trust it.","type":"array","items":{"type":"string"},"default":[]},"prefetch":{"description":"Images that are fetched when the worker starts and looked after every ten minutes, before an action names them. They have no right to stay: `max_bytes` and `max_age_s` hold for them too.","type":"array","items":{"type":"string"},"default":[]},"auth_file":{"description":"Credentials of registries, in the form that `skopeo login --authfile` writes. Everybody whose actions run here can use the images that they open. Left out: registries are asked without an account.","type":"string","x-path":true}},"additionalProperties":false};
 
 function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -11527,10 +11580,14 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(data.auth_file !== undefined){
-let data11 = data.auth_file;
-if(typeof data11 !== "string"){
-const err19 = {instancePath:instancePath+"/auth_file",schemaPath:"#/properties/auth_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema96.properties.auth_file.type,parentSchema:schema96.properties.auth_file,data:data11};
+if(data.prefetch !== undefined){
+let data11 = data.prefetch;
+if(Array.isArray(data11)){
+const len2 = data11.length;
+for(let i2=0; i2<len2; i2++){
+let data12 = data11[i2];
+if(typeof data12 !== "string"){
+const err19 = {instancePath:instancePath+"/prefetch/" + i2,schemaPath:"#/properties/prefetch/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema96.properties.prefetch.items.type,parentSchema:schema96.properties.prefetch.items,data:data12};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -11542,12 +11599,37 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema96.type,parentSchema:schema96,data};
+const err20 = {instancePath:instancePath+"/prefetch",schemaPath:"#/properties/prefetch/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema96.properties.prefetch.type,parentSchema:schema96.properties.prefetch,data:data11};
 if(vErrors === null){
 vErrors = [err20];
 }
 else {
 vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data.auth_file !== undefined){
+let data13 = data.auth_file;
+if(typeof data13 !== "string"){
+const err21 = {instancePath:instancePath+"/auth_file",schemaPath:"#/properties/auth_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema96.properties.auth_file.type,parentSchema:schema96.properties.auth_file,data:data13};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema96.type,parentSchema:schema96,data};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
 }
 errors++;
 }

@@ -275,6 +275,7 @@ export interface Messages {
   'remexec.worker.v1.OfferedProperty': [remexec_worker_v1.OfferedPropertyInput, remexec_worker_v1.OfferedProperty]
   'remexec.worker.v1.Welcome': [remexec_worker_v1.WelcomeInput, remexec_worker_v1.Welcome]
   'remexec.worker.v1.WorkerHealth': [remexec_worker_v1.WorkerHealthInput, remexec_worker_v1.WorkerHealth]
+  'remexec.worker.v1.WarmChange': [remexec_worker_v1.WarmChangeInput, remexec_worker_v1.WarmChange]
   'remexec.worker.v1.KeepAlive': [remexec_worker_v1.KeepAliveInput, remexec_worker_v1.KeepAlive]
   'remexec.worker.v1.Start': [remexec_worker_v1.StartInput, remexec_worker_v1.Start]
   'remexec.worker.v1.CallerScope': [remexec_worker_v1.CallerScopeInput, remexec_worker_v1.CallerScope]

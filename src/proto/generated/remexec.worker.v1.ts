@@ -60,8 +60,9 @@ export interface WorkerMessage {
   storeRequest: StoreRequest | null
   health: WorkerHealth | null
   printedOutput: PrintedOutput | null
+  warm: WarmChange | null
   /** Which one is set. */
-  readonly message: 'hello' | 'keepAlive' | 'progress' | 'result' | 'goingAway' | 'storeRequest' | 'health' | 'printedOutput' | undefined
+  readonly message: 'hello' | 'keepAlive' | 'progress' | 'result' | 'goingAway' | 'storeRequest' | 'health' | 'printedOutput' | 'warm' | undefined
 }
 
 export interface WorkerMessageInput {
@@ -73,6 +74,7 @@ export interface WorkerMessageInput {
   storeRequest?: StoreRequestInput | null | undefined
   health?: WorkerHealthInput | null | undefined
   printedOutput?: PrintedOutputInput | null | undefined
+  warm?: WarmChangeInput | null | undefined
 }
 
 export interface SchedulerMessage {
@@ -114,6 +116,7 @@ export interface Hello {
   highestEpoch: number
   termKey: string
   containerImages: boolean
+  warmKeys: string[]
 }
 
 export interface HelloInput {
@@ -133,6 +136,7 @@ export interface HelloInput {
   highestEpoch?: number | undefined
   termKey?: string | undefined
   containerImages?: boolean | undefined
+  warmKeys?: readonly string[] | undefined
 }
 
 export interface OfferedProperty {
@@ -169,6 +173,16 @@ export interface WorkerHealth {
 
 export interface WorkerHealthInput {
   sick?: string | undefined
+}
+
+export interface WarmChange {
+  added: string[]
+  dropped: string[]
+}
+
+export interface WarmChangeInput {
+  added?: readonly string[] | undefined
+  dropped?: readonly string[] | undefined
 }
 
 export interface KeepAlive {
@@ -224,11 +238,13 @@ export interface CallerScopeInput {
 export interface Progress {
   attemptId: string
   stage: number
+  waitsFor: string
 }
 
 export interface ProgressInput {
   attemptId?: string | undefined
   stage?: number | undefined
+  waitsFor?: string | undefined
 }
 
 export const ProgressStage = {

@@ -35,8 +35,10 @@ import { SimpleScheduler } from './machine.js'
 import type { SchedulerActivity, SchedulerMeter } from './meter.js'
 import { overview } from './overview.js'
 import { PrintedOutputs } from './printed-outputs.js'
+import { eventsOf } from './session.js'
 import type { SimpleSettings } from './settings.js'
 import type { Command } from './state/state.js'
+import { Wakes } from './warm/wakes.js'
 
 const TICK_MS = 250
 /** A tick that is later than this tells that the process was held up, on a machine without a free processor or by a collection. */
@@ -104,6 +106,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   #settling = 0
   #onIdle: (() => void) | undefined
   readonly #stopTicking: () => void
+  readonly #wakes: Wakes
   #tickedMs: number
 
   constructor(options: HostOptions) {
@@ -118,6 +121,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     this.keepAliveIntervalMs = Math.max(1, Math.floor(settings.workerTimeoutMs / 3))
     this.#tickedMs = clock.now()
     this.#stopTicking = clock.every(TICK_MS, () => this.#tick(clock.now()))
+    this.#wakes = new Wakes(clock, () => this.#apply(this.#machine.tick(clock.now())))
     this.probe = {
       namespace: `/schedulers/${name}`,
       component: `scheduler/${name}`,
@@ -243,6 +247,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   /** Ends every watch and every worker connection with UNAVAILABLE. Running attempts are lost with this process. */
   close(): void {
     this.#stopTicking()
+    this.#wakes.close()
     const error = new StatusError('UNAVAILABLE', 'the scheduler has stopped')
     this.#watches.fail(error)
     this.#links.closeAll(error)
@@ -277,27 +282,18 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   }
 
   #session(workerId: string, link: WorkerLink): WorkerSession {
-    const machine = this.#machine
     // Events of a replaced connection are ignored.
     const say = (event: (nowMs: number) => Command[]): void => {
       if (this.#links.isOf(workerId, link)) this.#apply(event(this.#nowMs))
     }
     return {
-      workerId,
-      keepAlive: () => say((nowMs) => machine.keepAlive(nowMs, workerId)),
-      progress: (attemptId, stage) => say((nowMs) => machine.progress(nowMs, workerId, attemptId, stage)),
-      report: (attemptId, response, run) => say((nowMs) => machine.report(nowMs, workerId, attemptId, response, run)),
-      workerError: (attemptId, error) => say((nowMs) => machine.workerError(nowMs, workerId, attemptId, error)),
-      refuse: (attemptId, error) => say((nowMs) => machine.refuse(nowMs, workerId, attemptId, error)),
-      giveBack: (attemptId, stops) => say((nowMs) => machine.giveBack(nowMs, workerId, attemptId, stops)),
+      ...eventsOf(this.#machine, workerId, say),
       printed: (id, printed) => this.#printed.answered(link, id, printed),
-      health: (sick) => say((nowMs) => machine.health(nowMs, workerId, sick)),
-      goingAway: () => say((nowMs) => machine.goingAway(nowMs, workerId)),
       disconnected: () =>
         say((nowMs) => {
           this.#links.lost(workerId)
           this.#options.log.info('a worker disconnected', { worker: workerId })
-          return machine.workerDisconnected(nowMs, workerId)
+          return this.#machine.workerDisconnected(nowMs, workerId)
         }),
     }
   }
@@ -345,6 +341,9 @@ export class SchedulerHost implements Scheduler, WorkerPool {
         return
       case 'ended':
         this.#actionLog.ended(command.ended)
+        return
+      case 'wake':
+        this.#wakes.at(command.atMs)
         return
       case 'log':
         log[command.level](command.message)

@@ -213,9 +213,12 @@ export class SimpleScheduler {
     return this.#event(nowMs, () => this.#workers.heard(workerId))
   }
 
-  /** `stage` only increases: fetching inputs 1, running 2, uploading outputs 3. */
-  progress(nowMs: number, workerId: string, attemptId: string, stage: number): Command[] {
-    return this.#event(nowMs, () => this.#workers.progress(workerId, attemptId, stage))
+  /**
+   * `stage` only increases: fetching inputs 1, running 2, uploading outputs 3. `waitsFor`: what the worker waits for before it begins;
+   * '' for nothing.
+   */
+  progress(nowMs: number, workerId: string, attemptId: string, stage: number, waitsFor = ''): Command[] {
+    return this.#event(nowMs, () => this.#workers.progress(workerId, attemptId, stage, waitsFor))
   }
 
   /** A worker reported the final result of an attempt. */
@@ -249,6 +252,11 @@ export class SimpleScheduler {
   /** The worker can run nothing for this reason; '' when it can again. */
   health(nowMs: number, workerId: string, sick: string): Command[] {
     return this.#event(nowMs, () => this.#workers.health(workerId, sick))
+  }
+
+  /** What the worker holds ready for actions since it told last, and what it holds no more. */
+  warm(nowMs: number, workerId: string, added: readonly string[], dropped: readonly string[]): Command[] {
+    return this.#event(nowMs, () => this.#workers.warm(workerId, added, dropped))
   }
 
   goingAway(nowMs: number, workerId: string): Command[] {

@@ -37,6 +37,8 @@ export interface SimpleSettings {
   readonly priorityAgeingMs: number | undefined
   /** How long an action with `minimum` properties waits before a worker is held for it; undefined: never held. */
   readonly holdWorkerAfterMs: number | undefined
+  /** How long an action waits for a worker that holds something warm for it while others have room; 0: not at all. */
+  readonly warmWorkerWaitMs: number
   /** How long after the first event workers may bring attempts of a previous scheduler process; 0: never. */
   readonly adoptForMs: number
 }
@@ -63,6 +65,7 @@ export const simpleSettings = (
   maxRunningPerInstance: orNoLimit(options.max_running_actions_per_instance),
   priorityAgeingMs: unlessOff(options.priority_ageing_s),
   holdWorkerAfterMs: unlessOff(options.hold_worker_after_s),
+  warmWorkerWaitMs: options.warm_worker_wait_ms,
   adoptForMs: options.adopt_attempts_for_s * 1000,
 })
 

@@ -47,6 +47,7 @@ export const parseHello = (hello: Hello): ParsedHello => {
     offer: {
       ...{ name, properties: offered, maxInflightAttempts: slots, maxWaitingAttempts },
       ...{ sick: shownReason(hello.sick), isConfined: hello.confined, runsImages: hello.containerImages },
+      warmKeys: hello.warmKeys,
     },
     previous: { workerId, workerKey, attemptIds, brought, highestEpoch, termKey },
   }

@@ -103,13 +103,14 @@ const greet = (scheduler: WorkerPool, hello: Hello, link: StreamLink): WorkerSes
 }
 
 const receive = (session: WorkerSession, message: WorkerMessage, caller: WorkerCaller): void => {
-  const { progress, result, goingAway, health, printedOutput } = message
+  const { progress, result, goingAway, health, printedOutput, warm } = message
   checkNoHello(message)
-  if (progress !== null) session.progress(progress.attemptId, progress.stage)
+  if (progress !== null) session.progress(progress.attemptId, progress.stage, shownReason(progress.waitsFor))
   else if (result !== null) receiveResult(session, result, caller)
   else if (printedOutput !== null) session.printed(printedOutput.id, printedIn(printedOutput))
   else if (goingAway !== null) session.goingAway()
   else if (health !== null) session.health(shownReason(health.sick))
+  else if (warm !== null) session.warm(warm.added, warm.dropped)
   // A message of a later protocol version at least shows that the worker is alive.
   else session.keepAlive()
 }

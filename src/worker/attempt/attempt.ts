@@ -103,7 +103,8 @@ export class Attempt {
   /** The image that the action names, if this worker runs actions in images. */
   async #imageOf(): Promise<UsedImage | undefined> {
     const { images } = this.#context.processes
-    return images && inSpan(this.#call, 'fetch image', (call) => images.use(this.#request.properties, call))
+    const { properties, onWait } = this.#request
+    return images && inSpan(this.#call, 'fetch image', (call) => images.use(properties, call, onWait))
   }
 
   /** A kept root that is this tree: an equal one that was taken before, or a similar one that was changed. */

@@ -33,6 +33,8 @@ export interface AttemptRequest {
   readonly signal: AbortSignal
   /** Called with each new stage (remexec.worker.v1 Progress). Stages that take no time are not reported. */
   readonly onProgress: (stage: number) => void
+  /** Called with what the attempt waits for before it begins, in words; '' when it waits no more. */
+  readonly onWait?: (what: string) => void
   /** Called with each run of the command before it begins; an attempt has a second one if the first wrote to its inputs. */
   readonly onExecution?: (execution: Pick<Execution, 'printedSoFar'>) => void
 }

@@ -11,6 +11,8 @@ import { newName } from '../disk/session.js'
 import { FACTS, ROOT, type Unpacked } from './pull.js'
 
 export interface ImageCacheOptions {
+  /** Called when an image is here, or no more. */
+  readonly onChange?: (() => void) | undefined
   readonly maxBytes: number
   /** Images that no action used for so long are removed. */
   readonly maxAgeMs: number
@@ -119,6 +121,7 @@ export class ImageCache {
       renameSync(place, `${this.#path}/${name}`)
       const nowMs = this.#options.clock.now()
       this.#kept.set(digest, { ...unpacked, digest, name, users: 0, usedMs: nowMs, notedMs: nowMs })
+      this.#options.onChange?.()
     } catch (error) {
       this.#remove(temporary)
       throw error
@@ -173,6 +176,7 @@ export class ImageCache {
   #forget(kept: Kept): void {
     this.#kept.delete(kept.digest)
     this.#remove(kept.name)
+    this.#options.onChange?.()
   }
 
   /** The time is written now and then, for the next start. */

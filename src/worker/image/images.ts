@@ -3,14 +3,16 @@ import type { Clock } from '../../base/clock.js'
 import { LruCache } from '../../base/lru-cache.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Log } from '../../log/log.js'
-import { namedImage } from '../../reapi/container-image.js'
+import { IMAGE_PROPERTIES, imageKey, namedImage } from '../../reapi/container-image.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
-import type { Call } from '../../rpc/call.js'
+import { type Call, internalCall } from '../../rpc/call.js'
 import { InFlight } from '../../work/in-flight.js'
 import { Semaphore } from '../../work/semaphore.js'
 import { SharedWork } from '../../work/shared-work.js'
 import { ImageCache, type ImageLease } from './image-cache.js'
-import { manifestOf, type PullSettings, pullImage } from './pull.js'
+import { Prefetch } from './prefetch.js'
+import { manifestOf, type PullSettings, type PullStep, pullImage } from './pull.js'
+import { type OnWait, PullStates } from './pull-states.js'
 import { byDigest, byTag, type ImageReference, imageReference } from './reference.js'
 import { Registries, type RegistriesOptions } from './registries.js'
 import type { ImageSource } from './skopeo.js'
@@ -25,6 +27,10 @@ export interface ImagesOptions extends RegistriesOptions, Omit<PullSettings, 'to
   readonly maxAgeMs: number
   /** How long a tag stands for the digest that it had when it was looked up. */
   readonly tagAgeMs: number
+  /** Fetched at the start, and looked after from then on. */
+  readonly prefetch: readonly string[]
+  /** Called when `warmKeys` may have changed. */
+  readonly onChange?: (() => void) | undefined
   readonly clock: Clock
   readonly log: Log
 }
@@ -53,12 +59,27 @@ export class Images {
   readonly #tags = new LruCache<{ readonly digest: string; readonly untilMs: number }>(TAGS_KNOWN)
   readonly #closing = new AbortController()
   readonly #inFlight = new InFlight()
+  /** What is being done for each image that is not here yet, in words. */
+  readonly #states = new PullStates()
+  /** The digests of images that actions named by a tag, by what they named. */
+  readonly #byTag = new Map<string, string>()
+  readonly #prefetch: Prefetch
 
   private constructor(options: ImagesOptions, settings: PullSettings, cache: ImageCache) {
     this.#options = options
     this.#settings = settings
     this.#cache = cache
     this.#registries = new Registries(options)
+    const { prefetch: wanted, clock, log } = options
+    this.#prefetch = new Prefetch(
+      wanted,
+      async (asked) => {
+        const call = internalCall({ signal: this.#closing.signal, instanceName: '', log })
+        const image = await this.use([{ name: IMAGE_PROPERTIES[0], value: asked }], call)
+        image?.release()
+      },
+      { clock, log },
+    )
   }
 
   /** FAILED_PRECONDITION if a tool is missing or the folder cannot be used. The caller has locked the folder. */
@@ -68,11 +89,23 @@ export class Images {
     return new Images(options, settings, ImageCache.open(options.directory, options))
   }
 
+  /** The images that are here, as schedulers know them: by digest, and by the tags that stand for them. */
+  get warmKeys(): readonly string[] {
+    const { digests } = this.#cache
+    const tags = [...this.#byTag].filter(([, digest]) => digests.includes(digest))
+    return [...digests.map((digest) => imageKey(`@${digest}`)), ...tags.map(([asked]) => imageKey(asked))]
+  }
+
   /**
    * The image that the properties of an action name, fetched if it is not here; undefined if they name none. FAILED_PRECONDITION or
-   * INVALID_ARGUMENT if the image is at fault, other codes if this worker or the registry is.
+   * INVALID_ARGUMENT if the image is at fault, other codes if this worker or the registry is. `onWait` is told how it goes while it is
+   * not here.
    */
-  async use(properties: readonly PlatformProperty[], call: Call): Promise<UsedImage | undefined> {
+  async use(
+    properties: readonly PlatformProperty[],
+    call: Call,
+    onWait: OnWait = () => {},
+  ): Promise<UsedImage | undefined> {
     const asked = namedImage(properties)?.value
     if (asked === undefined) return undefined
     const reference = imageReference(asked)
@@ -81,10 +114,16 @@ export class Images {
     const { addresses, areListed } = this.#registries
     const source = { isPlain, addresses: areListed ? undefined : addresses }
     const digest = reference.digest ?? (await this.#digestOf(reference, source, call))
-    const lease =
-      this.#cache.take(digest) ?? (await this.#pulled({ ...source, name: byDigest(reference, digest) }, digest, call))
+    if (isByTag) this.#knowTag(asked, digest)
+    const from = { ...source, name: byDigest(reference, digest) }
+    const lease = this.#cache.take(digest) ?? (await this.#pulled(from, digest, call, onWait))
     // A spread of a lease keeps its `release`, which is a function of its own.
     return { ...lease, asked, isByTag }
+  }
+
+  /** Fetches what the configuration names. */
+  prefetch(): void {
+    this.#prefetch.begin()
   }
 
   /** Resolves when everything removed so far is gone from the disk. */
@@ -94,12 +133,22 @@ export class Images {
 
   /** Ends all pulls. No action may be using an image. */
   async close(): Promise<void> {
+    this.#prefetch.close()
     this.#closing.abort(new StatusError('UNAVAILABLE', 'the worker is stopping'))
     if (this.#slots.acquired > 0) await this.#inFlight.idle()
     await this.#cache.close()
   }
 
-  async #pulled(source: ImageSource, digest: string, call: Call): Promise<ImageLease> {
+  async #pulled(source: ImageSource, digest: string, call: Call, onWait: OnWait): Promise<ImageLease> {
+    const leave = this.#states.listen(digest, onWait)
+    try {
+      return await this.#pulledOnce(source, digest, call)
+    } finally {
+      leave()
+    }
+  }
+
+  async #pulledOnce(source: ImageSource, digest: string, call: Call): Promise<ImageLease> {
     // Between the end of a pull and this turn another pull may have made room.
     for (;;) {
       await this.#pulls.run(digest, call.signal, (signal) => this.#pull(source, digest, signal))
@@ -110,12 +159,19 @@ export class Images {
 
   async #pull(source: ImageSource, digest: string, signal: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([signal, this.#closing.signal])
+    const image = `the image ${source.name}`
+    this.#states.step(digest, `${image} waits on its worker until others are fetched`)
     const release = await this.#slots.acquire('images', ended)
+    const onStep = (step: PullStep, bytes: number): void => {
+      const text = `${image} is being ${step} on its worker`
+      if (bytes === 0) this.#states.step(digest, text)
+      else this.#states.grown(digest, text, bytes)
+    }
     const { log } = this.#options
     const sinceMs = performance.now()
     this.#inFlight.begin()
     try {
-      await this.#cache.add(digest, (place) => pullImage(source, place, this.#settings, ended))
+      await this.#cache.add(digest, (place) => pullImage(source, place, { ...this.#settings, onStep }, ended))
       log.info('an image was fetched', {
         image: source.name,
         seconds: Math.round((performance.now() - sinceMs) / 1000),
@@ -124,6 +180,14 @@ export class Images {
       release()
       this.#inFlight.end()
     }
+  }
+
+  #knowTag(asked: string, digest: string): void {
+    if (this.#byTag.get(asked) === digest) return
+    this.#byTag.set(asked, digest)
+    const [oldest] = this.#byTag.keys()
+    if (this.#byTag.size > TAGS_KNOWN && oldest !== undefined) this.#byTag.delete(oldest)
+    this.#options.onChange?.()
   }
 
   async #digestOf(reference: ImageReference, source: Omit<ImageSource, 'name'>, call: Call): Promise<string> {

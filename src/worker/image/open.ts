@@ -19,6 +19,8 @@ export interface OpenImages {
   /** As configured; undefined if actions run on this machine's own system. */
   readonly wanted: ContainerImages | undefined
   readonly workDirectory: string
+  /** Called when `Images.warmKeys` may have changed. */
+  readonly onChange: () => void
   readonly clock: Clock
   readonly log: Log
 }
@@ -28,11 +30,11 @@ export interface OpenImages {
  * to be closed is added to `held`.
  */
 export const openImages = async (
-  { wanted, workDirectory, clock, log }: OpenImages,
+  { wanted, workDirectory, onChange, clock, log }: OpenImages,
   held: Resources,
 ): Promise<Images | undefined> => {
   if (wanted === undefined) return undefined
-  const options = { ...imagesOptions(wanted, workDirectory), clock, log }
+  const options = { ...imagesOptions(wanted, workDirectory), onChange, clock, log }
   makeFolder(options.directory)
   const unlock = await lockFolder(options.directory, 'another worker', PREDECESSOR_MS)
   held.add('lock of the container images', unlock)
@@ -50,7 +52,10 @@ const makeFolder = (directory: string): void => {
   }
 }
 
-const imagesOptions = (wanted: ContainerImages, workDirectory: string): Omit<ImagesOptions, 'clock' | 'log'> => ({
+const imagesOptions = (
+  wanted: ContainerImages,
+  workDirectory: string,
+): Omit<ImagesOptions, 'clock' | 'log' | 'onChange'> => ({
   directory: wanted.directory ?? `${workDirectory}/${NAME}`,
   maxBytes: wanted.max_bytes,
   maxAgeMs: wanted.max_age_s * 1000,
@@ -61,4 +66,5 @@ const imagesOptions = (wanted: ContainerImages, workDirectory: string): Omit<Ima
   registries: wanted.registries,
   allowAddresses: wanted.allow_addresses,
   authFile: wanted.auth_file,
+  prefetch: wanted.prefetch,
 })

@@ -27,6 +27,8 @@ export interface Unpacked extends Prepared, TreeSize {
   readonly environment: readonly string[]
 }
 
+export type PullStep = 'fetched' | 'unpacked'
+
 export const ROOT = 'rootfs'
 export const FACTS = 'image.json'
 const LAYOUT = 'layout'
@@ -49,19 +51,22 @@ export const manifestOf = async (source: ImageSource, settings: PullSettings, si
 export const pullImage = async (
   source: ImageSource,
   place: string,
-  settings: PullSettings,
+  settings: PullSettings & { readonly onStep?: (step: PullStep, bytes: number) => void },
   signal: AbortSignal,
 ): Promise<Unpacked> => {
-  const { maxBytes, maxFiles } = settings
+  const { maxBytes, maxFiles, onStep = () => {} } = settings
   const image = source.name
   const layout = `${place}/${LAYOUT}`
   const root = `${place}/${ROOT}`
   try {
     await mkdir(layout, { recursive: true })
     const limits = { bytes: maxBytes, entries: maxFiles }
-    await watched((within) => fetchLayers(source, layout, settings, within), layout, { image, limits }, signal)
+    const watch = (step: PullStep) => ({ image, limits, onSize: (bytes: number) => onStep(step, bytes) })
+    onStep('fetched', 0)
+    await watched((within) => fetchLayers(source, layout, settings, within), layout, watch('fetched'), signal)
     const environment = await environmentOfImage(layout, image)
-    await watched((within) => unpack(place, settings, within), root, { image, limits }, signal).catch((error) => {
+    onStep('unpacked', 0)
+    await watched((within) => unpack(place, settings, within), root, watch('unpacked'), signal).catch((error) => {
       throw imageFailure(image, error, TO_DISK)
     })
     const prepared = await prepareRoot(root, image)

@@ -9,6 +9,8 @@ const REST = 4
 export interface Watched {
   readonly image: string
   readonly limits: TreeSize
+  /** Called with the bytes that are there. */
+  readonly onSize?: (bytes: number) => void
 }
 
 /**
@@ -18,7 +20,7 @@ export interface Watched {
 export const watched = async <T>(
   work: (signal: AbortSignal) => Promise<T>,
   directory: string,
-  { image, limits }: Watched,
+  { image, limits, onSize }: Watched,
   signal: AbortSignal,
 ): Promise<T> => {
   const excess = new AbortController()
@@ -28,6 +30,7 @@ export const watched = async <T>(
     const sinceMs = performance.now()
     const size = await treeSize(directory, limits)
     if (isOver) return
+    onSize?.(size.bytes)
     if (size.bytes > limits.bytes) excess.abort(tooLarge(image, `${limits.bytes} bytes`, 'max_image_bytes'))
     else if (size.entries > limits.entries) excess.abort(tooLarge(image, `${limits.entries} files`, 'max_image_files'))
     else timer = guardedTimeout(look, Math.max(FIRST_LOOK_MS, REST * (performance.now() - sinceMs)))

@@ -1,9 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { ManualClock } from '../../../src/base/clock.js'
+import { silentLog } from '../../../src/log/log.js'
 import { internalCall } from '../../../src/rpc/call.js'
 import { Images } from '../../../src/worker/image/images.js'
 import { findTools } from '../../../src/worker/image/tool.js'
+import { until } from '../../until.js'
 import { setUp, sh } from '../attempt/runner-set-up.js'
 import { makeDirectory } from './folders.js'
 import { ENVIRONMENT, openSandbox, SYSTEM, setUpImages, whyNot } from './set-up.js'
@@ -67,6 +70,51 @@ t.test('a hundred actions at once pull a cold image once', { skip }, async (t) =
   t.equal(registry.count('/manifests/'), 1)
   for (const image of used) image?.release()
 })
+
+t.test('who waits for an image is told how it goes, and the worker tells which images it has', { skip }, async (t) => {
+  const changes: (readonly string[])[] = []
+  const { registry, images } = await setUpImages(t, { onChange: () => changes.push(images.warmKeys) })
+  const digest = registry.push('a', '1', { layers: [SYSTEM] })
+  const told: string[] = []
+  const use = (name: string) => images.use(named(name), internalCall(), (what) => told.push(what))
+  const asked = `docker://${registry.host}/a:1`
+  const used = await use(asked)
+  const image = `the image ${registry.host}/a@${digest}`
+  t.equal(told[0], `${image} waits on its worker until others are fetched`)
+  t.ok(told.includes(`${image} is being fetched on its worker`))
+  t.ok(told.includes(`${image} is being unpacked on its worker`))
+  t.equal(told.at(-1), '')
+  t.same(images.warmKeys, [`image:${digest}`, `image:${asked}`])
+  t.same(changes.at(-1), images.warmKeys)
+  used?.release()
+  told.length = 0
+  const again = await use(`docker://${registry.host}/a@${digest}`)
+  t.same(told, [], 'nobody waits for an image that is here')
+  again?.release()
+})
+
+t.test(
+  'prefetch: images are there before an action names them, and one that cannot be had is said once',
+  { skip },
+  async (t) => {
+    const clock = new ManualClock()
+    const { registry } = await setUpImages(t)
+    const digest = registry.push('a', '1', { layers: [SYSTEM] })
+    const warnings: [string, unknown][] = []
+    const log = { ...silentLog, warn: (message: string, fields?: unknown) => warnings.push([message, fields]) }
+    const prefetch = [`docker://${registry.host}/gone:1`, `docker://${registry.host}/a@${digest}`]
+    const { images } = await setUpImages(t, {
+      ...{ prefetch, clock, log, registries: [`http://${registry.host}`] },
+    })
+    images.prefetch()
+    await until(() => images.warmKeys.includes(`image:${digest}`))
+    t.match(warnings, [['an image of prefetch could not be fetched; it is tried again', { image: prefetch[0] }]])
+    registry.push('gone', '1', { layers: [SYSTEM] })
+    clock.advance(600_000)
+    await until(() => images.warmKeys.includes(`image:${prefetch[0]}`))
+    t.equal(warnings.filter(([message]) => message.includes('prefetch')).length, 1)
+  },
+)
 
 t.test('an image that cannot be had is the failure of whoever is at fault', { skip }, async (t) => {
   const { registry, images } = await setUpImages(t)

@@ -62,7 +62,7 @@ export const setUpImages = async (t: Test, parts: Partial<ImagesOptions> = {}) =
   const options: ImagesOptions = {
     ...{ directory, maxBytes: 2 ** 30, maxImageBytes: 2 ** 29, maxFiles: 100_000, maxAgeMs: 3_600_000 },
     ...{ timeoutMs: 300_000, tagAgeMs: 3_600_000, registries: [`http://${registry.host}`], allowAddresses: [] },
-    ...{ authFile: undefined, clock: systemClock },
+    ...{ authFile: undefined, prefetch: [], clock: systemClock },
     log: { ...silentLog, warn: (message) => warnings.push(message) },
     ...parts,
   }

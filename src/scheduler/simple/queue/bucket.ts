@@ -33,6 +33,9 @@ export class Group {
   }
 }
 
+/** A heap has its smaller items in front. */
+const MOST_LOOKED_AT = 32
+
 /** Waiting executions of one requirement and one invocation. The first one runs first. */
 export class Lane {
   node = -1
@@ -45,6 +48,11 @@ export class Lane {
 
   get first(): Execution | undefined {
     return this.#waiting.first
+  }
+
+  /** The first ones, in no particular order. */
+  get someFirst(): readonly Execution[] {
+    return this.#waiting.items.slice(0, MOST_LOOKED_AT)
   }
 
   get size(): number {
@@ -71,7 +79,9 @@ export class Bucket {
   readonly amounts: readonly number[]
   /** In order of arrival. */
   readonly arrivals = new Set<Execution>()
-  /** The same executions by instance and invocation. */
+  /** Of these, those that only workers take which hold something warm for them. */
+  expecting = 0
+  /** The others by instance and invocation. */
   readonly lanes = new Map<Tenant, Map<Share, Lane>>()
   /** Classes of workers that could ever run them. */
   readonly capable = new Set<WorkerClass>()

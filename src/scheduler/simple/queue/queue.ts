@@ -1,5 +1,7 @@
 import { type Requirement, withoutAmounts } from '../state/requirement.js'
 import type { Execution, Worker } from '../state/state.js'
+import { Expecting } from '../warm/expecting.js'
+import { holdsOne } from '../warm/holders.js'
 import { hasRoomSoon, mayWait } from '../workers/pool.js'
 import type { WorkerClass, WorkerIndex } from '../workers/worker-index.js'
 import { Bucket, Group } from './bucket.js'
@@ -13,6 +15,8 @@ export interface QueueSettings {
   readonly priorityAgeingMs: number | undefined
   /** Attempts that one instance may have on workers at a time. */
   readonly maxRunningPerInstance: number
+  /** How long an execution may be passed over for one that finds something warm. */
+  readonly warmWorkerWaitMs: number
 }
 
 /**
@@ -32,6 +36,7 @@ export class Queue {
   readonly #groupsOf = new Map<WorkerClass, Set<Group>>()
   readonly #groups = new Map<string, Group>()
   readonly #lanes = new Lanes()
+  readonly #expecting = new Expecting()
   readonly #buckets = new Map<string, Bucket>()
   readonly #index: WorkerIndex
   readonly #settings: QueueSettings
@@ -102,7 +107,7 @@ export class Queue {
     return this.#buckets.get(signature)
   }
 
-  /** Adds an execution. Returns its bucket if the bucket is new. */
+  /** Adds an execution. Returns its bucket if the bucket is new. If it has `expecting`, only workers warm for it take it. */
   add(execution: Execution): Bucket | undefined {
     const known = this.#buckets.get(execution.requirement.signature)
     const bucket = known ?? this.#open(execution.requirement)
@@ -110,7 +115,8 @@ export class Queue {
     execution.seat = seat
     this.tenants.queued(seat)
     this.#rank(execution)
-    this.#lanes.add(execution, bucket, seat)
+    if (execution.expecting === undefined) this.#lanes.add(execution, bucket, seat)
+    else this.#expect(execution, bucket)
     bucket.arrivals.add(execution)
     this.demand.count('queued', 1, execution.requirement, bucket.group.signature)
     this.#size++
@@ -122,7 +128,8 @@ export class Queue {
     const { seat } = execution
     const bucket = this.#buckets.get(execution.requirement.signature)
     if (bucket === undefined || seat === undefined || !bucket.arrivals.delete(execution)) return undefined
-    this.#lanes.remove(execution, bucket, seat)
+    if (execution.expecting === undefined) this.#lanes.remove(execution, bucket, seat)
+    else this.#unexpect(execution, bucket)
     execution.seat = undefined
     this.tenants.unqueued(seat)
     this.demand.count('queued', -1, execution.requirement, bucket.group.signature)
@@ -138,7 +145,33 @@ export class Queue {
     if (seat === undefined) return
     this.#rank(execution)
     const bucket = this.bucketOf(execution.requirement)
-    if (bucket !== undefined) this.#lanes.raised(execution, bucket, seat)
+    if (bucket !== undefined && execution.expecting === undefined) this.#lanes.raised(execution, bucket, seat)
+  }
+
+  /** Whether a waiting execution of this requirement may start on any capable worker. */
+  hasWaiting(requirement: Requirement): boolean {
+    const bucket = this.bucketOf(requirement)
+    return bucket !== undefined && bucket.arrivals.size > bucket.expecting
+  }
+
+  /** From now on any capable worker takes it. Its `expecting` ends. */
+  expectsNoMore(execution: Execution): void {
+    const { seat } = execution
+    const bucket = this.bucketOf(execution.requirement)
+    if (bucket === undefined || seat === undefined) return
+    this.#unexpect(execution, bucket)
+    this.#lanes.add(execution, bucket, seat)
+  }
+
+  #expect(execution: Execution, bucket: Bucket): void {
+    bucket.expecting++
+    this.#expecting.add(execution)
+  }
+
+  #unexpect(execution: Execution, bucket: Bucket): void {
+    execution.expecting = undefined
+    bucket.expecting--
+    this.#expecting.remove(execution)
   }
 
   /** Adds a class of workers. Returns the buckets that had no capable worker before. */
@@ -179,17 +212,48 @@ export class Queue {
     const { heldFor } = worker
     const held = heldFor === undefined ? undefined : this.#buckets.get(heldFor)
     if (heldFor !== undefined && (held === undefined || !hasRoomSoon(worker, held.requirement))) return undefined
+    const expecting = this.#expectingOf(worker, workerClass, held)
     for (const tenant of this.tenants.inLine()) {
       this.#steps++
       if (tenant.running >= this.#settings.maxRunningPerInstance) return undefined
       const best =
-        held === undefined ? this.#firstOf(tenant, worker, workerClass, nowMs) : this.#firstIn(held, tenant, nowMs)
-      if (best !== undefined) return best
+        held === undefined
+          ? this.#firstOf(tenant, { worker, workerClass, expecting }, nowMs)
+          : this.#firstIn(held, tenant, nowMs)
+      if (best !== undefined) return this.#warmest(best, worker, nowMs)
     }
     return undefined
   }
 
-  #firstOf(tenant: Tenant, worker: Worker, workerClass: WorkerClass, nowMs: number): Execution | undefined {
+  /** Of what waits for a worker like this one, what it has room for. */
+  #expectingOf(worker: Worker, workerClass: WorkerClass, held: Bucket | undefined): readonly Execution[] {
+    if (held !== undefined) return []
+    const found = this.#expecting.of(worker)
+    this.#steps += found.length
+    return found.filter(({ requirement }) => workerClass.isCapable(requirement) && hasRoomSoon(worker, requirement))
+  }
+
+  /**
+   * Of an invocation's executions of one priority that could start in place of `best`, the first one that finds something warm
+   * at the worker. `best` is passed over for `warmWorkerWaitMs` at most, from the first time on.
+   */
+  #warmest(best: Execution, worker: Worker, nowMs: number): Execution {
+    const { seat, warmKeys, priority } = best
+    if (warmKeys.length === 0 || seat === undefined || holdsOne(worker, warmKeys)) return best
+    if (nowMs >= (best.warmUntilMs ?? nowMs + this.#settings.warmWorkerWaitMs)) return best
+    const lane = this.bucketOf(best.requirement)?.lanes.get(seat.tenant)?.get(seat.share)
+    let warm: Execution | undefined
+    for (const one of lane?.someFirst ?? []) {
+      this.#steps++
+      if (one.priority === priority && holdsOne(worker, one.warmKeys) && (warm === undefined || isSooner(one, warm)))
+        warm = one
+    }
+    if (warm === undefined) return best
+    best.warmUntilMs ??= nowMs + this.#settings.warmWorkerWaitMs
+    return warm
+  }
+
+  #firstOf(tenant: Tenant, { worker, workerClass, expecting }: Looking, nowMs: number): Execution | undefined {
     const fronts: Front[] = []
     const found: Found = { best: undefined, urgent: Number.POSITIVE_INFINITY, steps: 0 }
     const waiting = this.#lanes.of(tenant)
@@ -203,6 +267,11 @@ export class Queue {
         lanes.search(room, found)
         if (found.best !== undefined) fronts.push({ share, execution: found.best })
       }
+    }
+    for (const execution of expecting) {
+      if (execution.seat?.tenant !== tenant) continue
+      fronts.push({ share: execution.seat.share, execution })
+      found.urgent = Math.min(found.urgent, execution.priority)
     }
     this.#steps += found.steps
     return this.#bestOf(fronts, found.urgent, nowMs)
@@ -278,6 +347,13 @@ export class Queue {
     }
     return group
   }
+}
+
+interface Looking {
+  readonly worker: Worker
+  readonly workerClass: WorkerClass
+  /** For which the worker holds something warm. */
+  readonly expecting: readonly Execution[]
 }
 
 interface Front {

@@ -1,5 +1,6 @@
 import type { Progress } from '../../request.js'
 import type { Execution, Worker } from '../state/state.js'
+import { holdsOne } from '../warm/holders.js'
 import type { Bucket } from './bucket.js'
 import { explainMismatch } from './explain.js'
 import type { Queue } from './queue.js'
@@ -14,11 +15,23 @@ export const whyItWaits = (execution: Execution, queue: Queue, workers: Iterable
   const bucket = queue.bucketOf(requirement)
   if (seat === undefined || bucket === undefined) return ''
   if (bucket.capable.size === 0) return `no worker can run it: ${explainMismatch(requirement, workers)}`
+  if (execution.expecting !== undefined) return `${expected(execution, workers)}; ${ahead(queue, seat.tenant)}`
   const isCapped = !queue.mayRun(seat.tenant.name)
   const reason = isCapped
     ? `its instance runs ${seat.tenant.running} actions, as many as it may (max_running_actions_per_instance)`
     : occupied(execution, bucket)
   return `${reason}; ${ahead(queue, seat.tenant)}`
+}
+
+/** Other workers have room: which one it waits for, and until when. */
+const expected = (
+  { warmKeys, requirement, expecting, waitingSinceMs }: Execution,
+  workers: Iterable<Worker>,
+): string => {
+  const forMs = (expecting?.dueMs ?? waitingSinceMs) - waitingSinceMs
+  const holders = [...workers].filter((worker) => holdsOne(worker, warmKeys))
+  const shown = holders.slice(0, MAX_SHOWN).map((worker) => `${worker.id} ${state(worker, requirement)}`)
+  return `it waits for ${forMs} ms at most for a worker that has ${warmKeys.join(' or ')} ready (${shown.join(', ')})`
 }
 
 const occupied = ({ requirement }: Execution, { capable }: Bucket): string => {
@@ -74,7 +87,7 @@ export const progressOf = (execution: Execution, queue: Queue, workers: Iterable
   const { attempt, attempts, queuedMs } = execution
   const bucket = execution.state === 'queued' ? queue.bucketOf(execution.requirement) : undefined
   return {
-    waitsFor: bucket === undefined ? '' : whyItWaits(execution, queue, workers),
+    waitsFor: bucket === undefined ? (attempt?.waitsFor ?? '') : whyItWaits(execution, queue, workers),
     position: bucket === undefined ? 0 : positionOf(execution, bucket),
     queueLength: bucket === undefined ? 0 : queue.size,
     attempt: attempts,

@@ -14,6 +14,7 @@ import type {
 } from '../../request.js'
 import type { RunFacts } from '../../scheduler.js'
 import type { Seat } from '../queue/tenants.js'
+import { warmKeysOf } from '../warm/keys.js'
 import { Deadline } from './deadlines.js'
 import type { Requirement } from './requirement.js'
 import { Standing } from './standing.js'
@@ -35,6 +36,8 @@ export type Command =
   | { readonly kind: 'drain'; readonly workerId: string }
   | { readonly kind: 'evict'; readonly workerId: string; readonly error: StatusError }
   | { readonly kind: 'ended'; readonly ended: EndedExecution }
+  /** A deadline is due before the next regular tick. */
+  | { readonly kind: 'wake'; readonly atMs: number }
   | { readonly kind: 'log'; readonly level: 'info' | 'warn'; readonly message: string }
 
 /** A result that a worker reported, and keeps until it is acknowledged. */
@@ -128,6 +131,12 @@ export class Execution {
   refusedSinceMs: number | undefined
   /** Called once when it no longer waits in the queue. */
   onLeft: (() => void) | undefined
+  /** What it would find ready at workers that hold it: the keys of `Worker.warm`. */
+  readonly warmKeys: readonly string[]
+  /** Set once it waits for such a worker, or was passed over for one: no longer than until then. */
+  warmUntilMs: number | undefined
+  /** While only workers that hold something warm for it take it. */
+  expecting: Deadline | undefined
   /** The result that a worker has reported and keeps. */
   reported: Reported | undefined
   /** The worker of its latest attempt. */
@@ -151,6 +160,7 @@ export class Execution {
     this.attempts = past?.attempts ?? 0
     this.failures = past?.failures ?? 0
     this.waitingSinceMs = nowMs
+    this.warmKeys = warmKeysOf(request)
     this.sharingKey = request.doNotCache ? undefined : JSON.stringify([first.instanceName, first.actionDigest.key])
   }
 
@@ -176,6 +186,8 @@ export class Attempt {
   /** The command has ended and its reservation is released. */
   hasReleased = false
   progress = 0
+  /** What its worker waits for before it begins, as the worker says; empty for nothing. */
+  waitsFor = ''
   startedMs = 0
   #state: AttemptState = 'running'
   /** The share that it counts against until its slot is free. */
@@ -219,6 +231,8 @@ export class Worker {
   isKeptFree = false
   /** Signature of the requirement that the worker is held for. */
   heldFor: string | undefined
+  /** What it holds ready for actions that ask for it. Only `Holders` changes it. */
+  readonly warm = new Set<string>()
   heardMs: number
   lastUsed = 0
   /** Number of the worker in order of arrival. */

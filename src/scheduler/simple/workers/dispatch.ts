@@ -4,9 +4,11 @@ import { Holds } from '../queue/holds.js'
 import { Queue } from '../queue/queue.js'
 import { Unmatched } from '../queue/unmatched.js'
 import type { Context } from '../state/context.js'
+import { Deadline } from '../state/deadlines.js'
 import type { Requirement } from '../state/requirement.js'
 import { Attempt, type Execution, type Worker } from '../state/state.js'
-import { couldRun, release, reserve } from './pool.js'
+import { Holders } from '../warm/holders.js'
+import { couldRun, hasRoom, release, reserve } from './pool.js'
 import { WorkerIndex } from './worker-index.js'
 
 /** Notified when an execution's stage changes or the execution fails for good. */
@@ -23,6 +25,7 @@ export class Dispatch {
   readonly queue: Queue
   readonly index: WorkerIndex
   readonly attempts = new Map<string, Attempt>()
+  readonly holders = new Holders()
   readonly #unmatched: Unmatched
   readonly #holds: Holds
   readonly #context: Context
@@ -55,18 +58,64 @@ export class Dispatch {
     const { requirement } = execution
     execution.waitingSinceMs = this.#context.nowMs
     const { isHeld } = this.#context
-    if (!isHeld && this.queue.bucketOf(requirement) === undefined && this.queue.mayRun(execution.first.instanceName)) {
-      const worker = this.index.choose(requirement, execution.failedOn)
-      if (worker !== undefined) {
+    if (!isHeld && !this.queue.hasWaiting(requirement) && this.queue.mayRun(execution.first.instanceName)) {
+      const warm = this.#warmWorker(execution)
+      const worker = warm ?? this.index.choose(requirement, execution.failedOn)
+      if (worker !== undefined && (warm !== undefined || !this.#mayExpect(execution))) {
         this.#start(execution, worker)
         return
       }
+      if (worker !== undefined) this.#expect(execution)
     }
     execution.enter('queue')
     const opened = this.queue.add(execution)
     if (opened?.capable.size === 0) this.#unmatched.began(opened)
     if (opened !== undefined) this.#holds.began(opened)
     this.#progressed.onStage(execution)
+  }
+
+  /** The preferred one of those that have room and hold something warm for it. */
+  #warmWorker({ warmKeys, requirement, failedOn }: Execution): Worker | undefined {
+    if (warmKeys.length === 0) return undefined
+    let best: Worker | undefined
+    for (const worker of this.holders.of(warmKeys)) {
+      const isFine = this.#couldTake(worker, requirement, failedOn) && hasRoom(worker, requirement)
+      if (isFine && (best === undefined || this.index.isPreferred(worker, best))) best = worker
+    }
+    return best
+  }
+
+  /** Whether a worker that has no room now holds something warm for it, and it has not waited for such a one yet. */
+  #mayExpect({ warmKeys, requirement, failedOn, warmUntilMs }: Execution): boolean {
+    const { settings, nowMs } = this.#context
+    if (nowMs >= (warmUntilMs ?? nowMs + settings.warmWorkerWaitMs)) return false
+    for (const worker of this.holders.of(warmKeys)) if (this.#couldTake(worker, requirement, failedOn)) return true
+    return false
+  }
+
+  #couldTake(worker: Worker, requirement: Requirement, failedOn: ReadonlySet<string>): boolean {
+    const workers = this.index.classOf(worker)
+    const isFine = worker.isConnected && !worker.isPaused && !failedOn.has(worker.id)
+    return isFine && worker.heldFor === undefined && workers?.isCapable(requirement) === true
+  }
+
+  /** Has it wait for a worker that holds something warm for it, although others have room. */
+  #expect(execution: Execution): void {
+    const { settings, deadlines, nowMs } = this.#context
+    execution.warmUntilMs ??= nowMs + settings.warmWorkerWaitMs
+    execution.expecting = new Deadline(() => {
+      this.queue.expectsNoMore(execution)
+      const worker = this.index.choose(execution.requirement, execution.failedOn)
+      if (worker !== undefined) this.feed(worker)
+    })
+    deadlines.set(execution.expecting, execution.warmUntilMs)
+    this.#context.emit({ kind: 'wake', atMs: execution.warmUntilMs })
+  }
+
+  /** The worker says what it holds warm since it told last, and what no more. */
+  toldWarm(worker: Worker, added: readonly string[], dropped: readonly string[]): void {
+    this.holders.told(worker, added, dropped)
+    this.feed(worker)
   }
 
   /** The last operation of the execution ended. */
@@ -275,6 +324,7 @@ export class Dispatch {
   #leaveQueue(execution: Execution): void {
     execution.onLeft?.()
     execution.onLeft = undefined
+    if (execution.expecting !== undefined) this.#context.deadlines.clear(execution.expecting)
     const closed = this.queue.remove(execution)
     if (closed === undefined) return
     this.#unmatched.ended(closed)

@@ -31,10 +31,11 @@ export class WorkerIndex {
   readonly #classOf = new Map<Worker, WorkerClass>()
   readonly #offering = new Map<string, Set<WorkerClass>>()
   #added = 0
-  readonly #isPreferred: (a: Worker, b: Worker) => boolean
+  /** Whether the first one is to be used before the second. */
+  readonly isPreferred: (a: Worker, b: Worker) => boolean
 
   constructor(strategy: 'least_recently_used' | 'most_recently_used') {
-    this.#isPreferred =
+    this.isPreferred =
       strategy === 'least_recently_used'
         ? (a, b) => (a.lastUsed - b.lastUsed || a.ordinal - b.ordinal) < 0
         : (a, b) => (b.lastUsed - a.lastUsed || a.ordinal - b.ordinal) < 0
@@ -53,7 +54,7 @@ export class WorkerIndex {
   add(worker: Worker): WorkerClass | undefined {
     const signature = JSON.stringify([...worker.offer.properties])
     const known = this.#classes.get(signature)
-    const workerClass = known ?? new WorkerClass(worker, this.#isPreferred)
+    const workerClass = known ?? new WorkerClass(worker, this.isPreferred)
     this.#classOf.set(worker, workerClass)
     workerClass.workers.add(worker)
     worker.ordinal = ++this.#added
@@ -112,7 +113,7 @@ export class WorkerIndex {
 
   #isBetter(a: Worker, b: Worker, failedOn: ReadonlySet<string>): boolean {
     const failures = Number(failedOn.has(a.id)) - Number(failedOn.has(b.id))
-    return failures < 0 || (failures === 0 && this.#isPreferred(a, b))
+    return failures < 0 || (failures === 0 && this.isPreferred(a, b))
   }
 
   #rarest({ exact, minimum, present }: Requirement): Iterable<WorkerClass> {

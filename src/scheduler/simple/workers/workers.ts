@@ -80,6 +80,7 @@ export class Workers {
     worker.standing.sick = offer.sick ?? ''
     if (worker.standing.sick !== '') this.#context.log('warn', `worker ${workerId} is sick: ${worker.standing.sick}`)
     this.#byId.set(workerId, worker)
+    this.#dispatch.holders.told(worker, offer.warmKeys ?? [])
     if (offer.runsImages === true) this.#context.imagesSeenMs = nowMs
     if (before?.isConnected === true) meter.worker('disconnected')
     meter.worker('connected')
@@ -184,7 +185,13 @@ export class Workers {
     this.#lose(worker, error)
   }
 
-  progress(workerId: string, attemptId: string, stage: number): void {
+  warm(workerId: string, added: readonly string[], dropped: readonly string[]): void {
+    this.heard(workerId)
+    const worker = this.#byId.get(workerId)
+    if (worker !== undefined) this.#dispatch.toldWarm(worker, added, dropped)
+  }
+
+  progress(workerId: string, attemptId: string, stage: number, waitsFor: string): void {
     this.heard(workerId)
     const attempt = this.#attemptOf(workerId, attemptId)
     const worker = this.#byId.get(workerId)
@@ -192,6 +199,8 @@ export class Workers {
       if (worker !== undefined) this.#dispatch.sendKill(worker, attemptId)
       return
     }
+    attempt.waitsFor = waitsFor
+    if (waitsFor !== '') this.#dispatch.watchProgress(attempt)
     if (stage <= attempt.progress || stage > UPLOADING_OUTPUTS) return
     attempt.progress = stage
     this.#dispatch.watchProgress(attempt)
@@ -344,6 +353,7 @@ export class Workers {
 
   #retire(worker: Worker): void {
     worker.enter('remove')
+    this.#dispatch.holders.forget(worker)
     this.#dispatch.dismiss(worker)
     this.#context.deadlines.clear(worker.liveness)
     this.#context.deadlines.clear(worker.pause)

@@ -1,0 +1,194 @@
+/** Actions and the workers that hold what they need: an image, an input root, a process. */
+import t from 'tap'
+import { imageKey } from '../../src/reapi/container-image.js'
+import type { MatchKind } from '../../src/scheduler/simple/state/requirement.js'
+import { Bench, type Pairs } from './bench.js'
+
+const supportedPlatformProperties = new Map<string, MatchKind>([['*', 'ignore']])
+const X = 'docker://example.com/x:1'
+const Y = 'docker://example.com/y:1'
+const image = (name: string): Pairs => [['container-image', name]]
+
+const bench = (): Bench => new Bench({ supportedPlatformProperties })
+const withImages = (bench: Bench, id: string, slots: number, ...held: readonly string[]): void => {
+  bench.worker(id, [], slots, 0, true)
+  bench.do(bench.machine.warm(bench.nowMs, id, held.map(imageKey), []))
+}
+const whereRan = (bench: Bench): string[] => bench.of('start').map(({ workerId }) => workerId)
+const why = (bench: Bench, name: string): string => bench.machine.explained(name)?.progress?.waitsFor ?? ''
+const attemptOn = (bench: Bench, workerId: string): string =>
+  bench.of('start').findLast((start) => start.workerId === workerId)?.start.attemptId ?? ''
+
+t.test('an image is known by its digest, or by the text that names it by a tag', async (t) => {
+  const digest = `sha256:${'a'.repeat(64)}`
+  t.equal(imageKey(`docker://example.com/x@${digest}`), `image:${digest}`)
+  t.equal(imageKey(`mirror.example.com/other/x@${digest}`), `image:${digest}`)
+  t.equal(imageKey(X), `image:${X}`)
+})
+
+t.test('an action goes to a worker that has its image, if one has room', async (t) => {
+  const b = bench()
+  withImages(b, 'a', 2, X)
+  withImages(b, 'b', 2, Y)
+  for (const name of [Y, X, Y, X]) b.enqueue(image(name))
+  t.same(whereRan(b), ['b', 'a', 'b', 'a'])
+})
+
+t.test('an action whose image a busy worker has waits for it, for a moment, and is told so', async (t) => {
+  const b = bench()
+  withImages(b, 'warm', 1, X)
+  withImages(b, 'cold', 1)
+  b.enqueue(image(X))
+  const second = b.enqueue(image(X))
+  t.same(whereRan(b), ['warm'])
+  t.equal(
+    why(b, second),
+    `it waits for 200 ms at most for a worker that has image:${X} ready (warm runs 1 of 1); 0 others wait, 0 of them of its instance`,
+  )
+  t.same(
+    b.of('wake').map(({ atMs }) => atMs),
+    [200],
+    'the host is told when to look',
+  )
+  b.pass(190)
+  t.same(whereRan(b), ['warm'])
+  b.pass(10)
+  t.same(whereRan(b), ['warm', 'cold'], 'then it starts where there is room')
+})
+
+t.test('a worker that becomes free takes the action that waits for its image', async (t) => {
+  const b = bench()
+  withImages(b, 'warm', 1, X)
+  withImages(b, 'cold', 1)
+  b.enqueue(image(X))
+  b.enqueue(image(X))
+  b.pass(100)
+  b.finish('warm', attemptOn(b, 'warm'))
+  t.same(whereRan(b), ['warm', 'warm'])
+  b.pass(500)
+  t.same(whereRan(b), ['warm', 'warm'], 'once')
+})
+
+t.test('an action waits once for a warm worker, whatever becomes of it', async (t) => {
+  const b = bench()
+  withImages(b, 'warm', 1, X)
+  withImages(b, 'cold', 1)
+  b.enqueue(image(X))
+  b.enqueue(image(X))
+  b.pass(200)
+  b.fail('cold', attemptOn(b, 'cold'))
+  t.same(whereRan(b), ['warm', 'cold'], 'where it failed is the last choice')
+  b.worker('third', [], 1, 0, true)
+  t.equal(whereRan(b).at(-1), 'third')
+})
+
+t.test('while an action waits for a warm worker, others start where there is room', async (t) => {
+  const b = bench()
+  withImages(b, 'warm', 1, X)
+  withImages(b, 'cold', 1)
+  b.enqueue(image(X))
+  b.enqueue(image(X))
+  b.enqueue([])
+  b.enqueue(image(Y))
+  t.same(whereRan(b), ['warm', 'cold'])
+})
+
+t.test('a warm worker takes what is due by shares and priority before what waits for it', async (t) => {
+  const b = bench()
+  withImages(b, 'warm', 1, X)
+  withImages(b, 'cold', 1)
+  b.enqueue(image(X), { instance: 'greedy' })
+  b.enqueue([], { instance: 'other' })
+  const waiting = b.enqueue(image(X), { instance: 'greedy' })
+  b.enqueue([], { instance: 'modest' })
+  b.finish('warm', attemptOn(b, 'warm'))
+  t.match(b.starts.at(-1), new RegExp(`^warm ${b.of('start').at(-1)?.start.operationName} `))
+  t.not(b.of('start').at(-1)?.start.operationName, waiting, 'the other instance has fewer running')
+
+  const c = bench()
+  withImages(c, 'warm', 1, X)
+  withImages(c, 'cold', 1)
+  c.enqueue(image(X))
+  c.enqueue(image(X), { priority: 5 })
+  c.enqueue([])
+  const urgent = c.enqueue([], { priority: 1 })
+  c.finish('warm', attemptOn(c, 'warm'))
+  t.equal(c.of('start').at(-1)?.start.operationName, urgent)
+})
+
+t.test('a worker prefers what it is warm for among equals, and passes over others for a moment only', async (t) => {
+  const b = bench()
+  withImages(b, 'w', 1, X)
+  b.enqueue(image(X))
+  const first = b.enqueue(image(Y))
+  const warm = [b.enqueue(image(X)), b.enqueue(image(X)), b.enqueue(image(X))]
+  b.enqueue(image(X), { priority: 1 })
+  b.finish('w', attemptOn(b, 'w'))
+  t.equal(b.of('start').at(-1)?.start.operationName, warm[0])
+  b.pass(100, ['w'])
+  b.finish('w', attemptOn(b, 'w'))
+  t.equal(b.of('start').at(-1)?.start.operationName, warm[1])
+  b.pass(100, ['w'])
+  b.finish('w', attemptOn(b, 'w'))
+  t.equal(b.of('start').at(-1)?.start.operationName, first, 'it was passed over for 200 ms')
+})
+
+t.test('nothing waits for a worker that is gone, drains, failed it, or dropped the image', async (t) => {
+  const cases: readonly ((b: Bench) => void)[] = [
+    (b) => b.do(b.machine.workerDisconnected(b.nowMs, 'warm')),
+    (b) => b.do(b.machine.drainWorker(b.nowMs, 'warm') ?? []),
+    (b) => b.do(b.machine.warm(b.nowMs, 'warm', [], [imageKey(X)])),
+    (b) => b.do(b.machine.health(b.nowMs, 'warm', 'no rights')),
+  ]
+  for (const spoil of cases) {
+    const b = bench()
+    withImages(b, 'warm', 1, X)
+    withImages(b, 'cold', 1)
+    b.enqueue(image(X))
+    spoil(b)
+    b.enqueue(image(X))
+    t.equal(whereRan(b).at(-1), 'cold')
+  }
+})
+
+t.test('0 of warm_worker_wait_ms: no action waits, and a worker takes what is next', async (t) => {
+  const b = new Bench({ supportedPlatformProperties, warmWorkerWaitMs: 0 })
+  withImages(b, 'warm', 1, X)
+  withImages(b, 'cold', 1)
+  b.enqueue(image(X))
+  b.enqueue(image(X))
+  t.same(whereRan(b), ['warm', 'cold'])
+  const next = b.enqueue(image(Y))
+  b.enqueue(image(X))
+  b.finish('warm', attemptOn(b, 'warm'))
+  t.equal(b.of('start').at(-1)?.start.operationName, next)
+})
+
+t.test('what a worker waits for before it begins is the reason why its action waits', async (t) => {
+  const b = bench()
+  withImages(b, 'w', 1)
+  const name = b.enqueue(image(X))
+  const text = 'the image example.com/x@sha256:… is being fetched on its worker, 120 MB so far'
+  b.do(b.machine.progress(b.nowMs, 'w', attemptOn(b, 'w'), 0, text))
+  t.equal(why(b, name), text)
+  b.do(b.machine.progress(b.nowMs, 'w', attemptOn(b, 'w'), 1))
+  t.equal(why(b, name), '')
+})
+
+t.test('a worker tells a bounded number of keys, the newest stay', async (t) => {
+  const b = bench()
+  withImages(b, 'warm', 1)
+  b.do(
+    b.machine.warm(
+      0,
+      'warm',
+      Array.from({ length: 10_001 }, (_, index) => `image:${index}`),
+      [],
+    ),
+  )
+  const [worker] = b.machine.inspect().workers.all
+  t.equal(worker?.warm.size, 10_000)
+  t.notOk(worker?.warm.has('image:0'))
+  b.do(b.machine.warm(0, 'warm', ['', 'x'.repeat(301)], []))
+  t.equal(worker?.warm.size, 10_000)
+})
