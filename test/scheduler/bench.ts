@@ -29,9 +29,9 @@ export class Bench {
   readonly commands: Command[] = []
   #operations = 0
 
-  constructor(settings: Partial<SimpleSettings> = {}, ledger?: Ledger) {
+  constructor(settings: Partial<SimpleSettings> = {}, ledger?: Ledger, epoch?: number) {
     const all = { ...defaultSettings, supportedPlatformProperties: declared, ...settings }
-    this.machine = new SimpleScheduler(all, undefined, ledger)
+    this.machine = new SimpleScheduler(all, undefined, ledger, epoch)
   }
 
   do(commands: readonly Command[]): readonly Command[] {

@@ -97,6 +97,19 @@ t.test('an attempt that was lost, and comes back, is one try', async (t) => {
   t.match(bench.failure('operations/a')?.message, /^2 of 2 tries failed/)
 })
 
+t.test(
+  'attempts of two leaders have different ids, also if the second does not know of the last of the first',
+  async (t) => {
+    const ids = [3, 4].map((epoch) => {
+      const bench = new Bench({}, undefined, epoch)
+      handIn(bench, 'a', { attempts: 1 })
+      bench.worker('w')
+      return bench.starts
+    })
+    t.same(ids, [['w operations/a a-3-2'], ['w operations/a a-4-2']])
+  },
+)
+
 t.test('a full queue takes what an earlier scheduler had queued, and nothing new', async (t) => {
   const bench = new Bench({ maxQueuedActions: 1 })
   handIn(bench, 'a')

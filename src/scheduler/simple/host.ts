@@ -113,7 +113,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     const { name, settings, clock } = options
     this.#options = options
     this.#actionLog = new ActionLog(options)
-    this.#machine = new SimpleScheduler(settings, options.meter, options.ledger)
+    this.#machine = new SimpleScheduler(settings, options.meter, options.ledger, options.office?.epoch)
     const isKnown = (workerId: string): boolean => this.#machine.hasWorker(workerId)
     this.#links = new WorkerLinks({ ...options, isKnown, secret: options.office?.secret })
     if (options.office !== undefined) this.#machine.hold()

@@ -41,9 +41,9 @@ export class SimpleScheduler {
   readonly #runs: Runs
   #matchedMs = 0
 
-  /** `ledger` counts the outcomes of finished operations. */
-  constructor(settings: SimpleSettings, meter?: SchedulerMeter, ledger = new Ledger()) {
-    this.#context = new Context(settings, ledger, meter)
+  /** `ledger` counts the outcomes of finished operations; `epoch` is the term of the leader of several servers. */
+  constructor(settings: SimpleSettings, meter?: SchedulerMeter, ledger = new Ledger(), epoch = 0) {
+    this.#context = new Context(settings, ledger, meter, epoch)
     this.#operations = new Operations(this.#context, (operation, error) => this.#leave(operation, error))
     this.#dispatch = new Dispatch(
       this.#context,

@@ -13,6 +13,8 @@ export class Context {
   readonly settings: SimpleSettings
   readonly meter: SchedulerMeter
   readonly ledger: Ledger
+  /** The term of the leader; 0 where there are no other servers. */
+  readonly epoch: number
   readonly deadlines = new Deadlines()
   readonly acknowledgements = new Acknowledgements(this)
   nowMs = 0
@@ -22,8 +24,9 @@ export class Context {
   imagesSeenMs = Number.NEGATIVE_INFINITY
   #commands: Command[] = []
 
-  constructor(settings: SimpleSettings, ledger: Ledger, meter: SchedulerMeter = unmetered) {
+  constructor(settings: SimpleSettings, ledger: Ledger, meter: SchedulerMeter = unmetered, epoch = 0) {
     this.settings = settings
+    this.epoch = epoch
     this.ledger = ledger
     this.meter = meter
   }

@@ -262,7 +262,9 @@ export class Dispatch {
   #start(execution: Execution, worker: Worker): void {
     const { first, request, queuedMs, waitingSinceMs } = execution
     this.#context.meter.dequeued(this.#context.nowMs - waitingSinceMs)
-    const attemptId = `${prefixOf(execution)}${++execution.attempts}`
+    // The leader of an earlier term may have started one of the same number, of which nobody has told.
+    const ofTerm = this.#context.epoch === 0 ? '' : `${this.#context.epoch}-`
+    const attemptId = `${prefixOf(execution)}${ofTerm}${++execution.attempts}`
     const start = { attemptId, operationName: first.name, request, queuedMs, waitingSinceMs }
     this.#context.emit({ kind: 'start', workerId: worker.id, start })
     this.#begin(execution, worker, attemptId)

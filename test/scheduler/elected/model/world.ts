@@ -228,6 +228,8 @@ export interface End {
   broken: (error: StatusError) => void
 }
 
+const LOST = () => new StatusError('UNAVAILABLE', 'the connection was lost')
+
 /** A connection: messages arrive in order, late, or never. */
 export class Link {
   readonly #ends: readonly [End, End]
@@ -270,7 +272,12 @@ export class Link {
 
   #arrive(to: 0 | 1, work: () => void): void {
     const from = to === 0 ? 1 : 0
-    if (this.#isOver[to]) return
+    if (this.#isOver[to]) {
+      // As the answer of a machine that does not know the connection any more.
+      const { process } = this.#ends[from]
+      this.#world.after(this.#world.between(1, 50), process, () => this.#break(from, LOST()))
+      return
+    }
     if (this.#world.isCut(this.#ends[from].process, this.#ends[to].process) || this.#waiting[to].length > 0) {
       this.#waiting[to].push(work)
       // Keep-alives notice it on both sides.
@@ -284,7 +291,7 @@ export class Link {
     const other = side === 0 ? 1 : 0
     this.#world.after(inMs, this.#ends[side].process, () => {
       const isGone = this.#ends[other].process.isDead || this.#waiting[side].length + this.#waiting[other].length > 0
-      if (isGone) this.#break(side, new StatusError('UNAVAILABLE', 'the connection was lost'))
+      if (isGone) this.#break(side, LOST())
     })
   }
 
