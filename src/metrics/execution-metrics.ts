@@ -13,6 +13,7 @@ import {
   type Reading,
 } from './instrument.js'
 import { LingeringSeries } from './lingering-series.js'
+import { PersistentMetrics } from './persistent-metrics.js'
 
 const RESULTS = ['success', 'failure', 'timeout', 'cache_hit', 'cancelled'] as const
 const EVENTS = ['connected', 'disconnected', 'timeout', 'sick', 'set_aside'] as const
@@ -44,6 +45,7 @@ export class ExecutionMetrics {
   readonly #activities: (() => SchedulerActivity)[] = []
   readonly #active = new LingeringSeries()
   readonly #demanded = new LingeringSeries()
+  readonly #persistent = new PersistentMetrics(() => this.activities())
   readonly #digests: BoundedValues | undefined
   readonly #instanceNames: BoundedValues | undefined
 
@@ -61,6 +63,7 @@ export class ExecutionMetrics {
       observed('counter', WORKER_EVENTS, () => this.#events.values()),
       observed('gauge', WORKERS, () => this.#here(() => this.#workersByState())),
       observed('gauge', SLOTS, () => this.#here(() => this.#slots())),
+      ...this.#persistent.instruments,
     ]
   }
 
@@ -93,7 +96,9 @@ export class ExecutionMetrics {
     this.#retries.add()
   }
 
-  reported({ result }: ExecuteResponse): void {
+  reported(response: ExecuteResponse): void {
+    this.#persistent.reported(response)
+    const { result } = response
     const times = result?.executionMetadata
     if (times === null || times === undefined) return
     this.#lasted('input_fetch', times.inputFetchStartTimestamp, times.inputFetchCompletedTimestamp)
@@ -103,6 +108,10 @@ export class ExecutionMetrics {
 
   worker(event: (typeof EVENTS)[number]): void {
     this.#events.get(event)?.add()
+  }
+
+  persistent(events: Parameters<PersistentMetrics['add']>[0]): void {
+    this.#persistent.add(events)
   }
 
   results(): ReadonlyMap<string, number> {

@@ -155,3 +155,19 @@ export interface WorkerOffer {
   /** What it holds ready for actions that ask for it: keys of `simple/warm/keys.ts`. */
   readonly warmKeys?: readonly string[]
 }
+
+/** The persistent worker processes of a worker. */
+export interface PersistentWorkers {
+  readonly idle: number
+  readonly busy: number
+  readonly residentBytes: number
+  /** Since it said so last. */
+  readonly events: readonly PersistentEvent[]
+}
+
+export interface PersistentEvent {
+  readonly kind: 'reused' | 'started' | 'retried' | 'fell_back' | 'ended'
+  /** One word; empty where there is none to tell. */
+  readonly reason: string
+  readonly count: number
+}

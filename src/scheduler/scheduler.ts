@@ -20,6 +20,7 @@ import type {
   HandedOperation,
   ListedOperation,
   OperationState,
+  PersistentWorkers,
   StartAttempt,
   WorkerOffer,
   WorkerPast,
@@ -272,6 +273,8 @@ export interface WorkerOverview {
   /** Unreserved amount of each `minimum` property. */
   readonly left: Readonly<Record<string, number>>
   readonly heardMs: number
+  /** Persistent worker processes; absent if it has told of none. */
+  readonly persistent?: { readonly idle: number; readonly busy: number; readonly residentBytes: number }
   readonly attempts: readonly AttemptOverview[]
 }
 
@@ -361,6 +364,8 @@ export interface WorkerSession {
   health(sick: string): void
   /** What the worker holds ready for actions since it told last, and what it holds no more. */
   warm(added: readonly string[], dropped: readonly string[]): void
+  /** Its persistent worker processes, and what happened to them since it told last. */
+  persistent(workers: PersistentWorkers): void
   goingAway(): void
   disconnected(): void
 }

@@ -30,6 +30,7 @@ import { openImages } from './image/open.js'
 import { KeptRoots } from './input/kept-roots.js'
 import { OutOfMemory } from './limit/out-of-memory.js'
 import { openPool } from './persistent/open.js'
+import { Telling } from './persistent/telling.js'
 import { offeredProperties } from './properties.js'
 import { Sickness, type VitalPart } from './sickness.js'
 import { WarmKeys } from './warm-keys.js'
@@ -158,9 +159,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   }
   process.once('exit', endAll)
   held.add('end of running commands', () => void process.off('exit', endAll))
-  const persistent = openPool({
-    ...{ options, launcher, clock, log, writesBesideRoot: isBesideRoot(options), onChange: () => {} },
-  })
+  const persistent = openPool({ options, launcher, clock, log, writesBesideRoot: isBesideRoot(options) })
   held.add('persistent workers', () => persistent?.close())
   const outOfMemory = new OutOfMemory(clock)
   held.add('check for lack of memory', () => outOfMemory.close())
@@ -192,7 +191,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
     send: (message) => connection.send(message),
   })
   warmKeys = new WarmKeys(
-    () => images?.warmKeys ?? [],
+    () => [...(images?.warmKeys ?? []), ...(persistent?.warmKeys ?? [])],
     (message) => connection.send(message),
   )
   let toldSick = ''
@@ -210,6 +209,14 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
     log,
   })
   held.add('health checks of the worker', () => sick.close())
+  const telling = persistent && new Telling(persistent, (message) => connection.send(message))
+  held.add('what is told of persistent workers', () => telling?.close())
+  if (persistent !== undefined) {
+    persistent.onChange = () => {
+      onChange()
+      telling?.changed()
+    }
+  }
   let isClosing = false
   const connection: Connection = new Connection({
     ...endpoint,
@@ -233,6 +240,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
       attempts.welcomed()
       warmKeys?.changed()
       tellSickness()
+      telling?.changed()
       if (isClosing) connection.send({ goingAway: {} })
     },
     onMessage: (message) => {

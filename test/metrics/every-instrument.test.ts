@@ -12,6 +12,9 @@ import { parseConfig } from '../../src/config/load.js'
 import { KINDS } from '../../src/ledger/kinds.js'
 import { silentLog } from '../../src/log/log.js'
 import { otlpSettings } from '../../src/otlp/settings.js'
+import { pack } from '../../src/proto/any.js'
+import { codec } from '../../src/proto/codec.js'
+import { PersistentWorkerEventsKind } from '../../src/proto/generated/remexec.worker.v1.js'
 import { type Collector, collect } from '../otlp/collector.js'
 import type { Decoded } from '../otlp/otlp-messages.js'
 import { collect as received, TestClient } from '../server/client.js'
@@ -149,7 +152,9 @@ const execute = async ({ client, clock, collector, worker: connect }: Started) =
   clock.advance(3_000)
   const worker = await connect('able')
   const ends = received(success)
-  worker.succeed(await worker.start(), { executionMetadata: { worker: worker.id, ...times() } })
+  worker.send({ persistentWorkers: { events: PERSISTENT_EVENTS } })
+  const auxiliaryMetadata = [pack(codec('remexec.worker.v1.PersistentWorker'), { process: 'p', request: 2 })]
+  worker.succeed(await worker.start(), { executionMetadata: { worker: worker.id, ...times(), auxiliaryMetadata } })
   const { messages } = await ends
   await received(await begin('success'))
 
@@ -174,6 +179,15 @@ const execute = async ({ client, clock, collector, worker: connect }: Started) =
   await states.rest()
   return { begin, worker, results }
 }
+
+/** What a worker tells of its persistent workers. */
+const PERSISTENT_EVENTS = [
+  { kind: PersistentWorkerEventsKind.REUSED, count: 5 },
+  { kind: PersistentWorkerEventsKind.STARTED, count: 3 },
+  { kind: PersistentWorkerEventsKind.RETRIED, count: 1 },
+  { kind: PersistentWorkerEventsKind.FELL_BACK, reason: 'unsuited', count: 4 },
+  { kind: PersistentWorkerEventsKind.ENDED, reason: 'idle', count: 2 },
+]
 
 const resultBytes = (operation: Parameters<typeof responseOf>[0]): number =>
   resultCodec.encode(responseOf(operation).result ?? {}).length
@@ -208,9 +222,11 @@ const comeAndGo = async (started: Started, { begin, worker: able }: Awaited<Retu
   await collector.until(() => events('disconnected') === 2)
   const leaving = await connect('leaving')
   leaving.send({ goingAway: {} })
-  await connect('idle', { maxInflightAttempts: 4 })
+  const idle = await connect('idle', { maxInflightAttempts: 4 })
+  idle.send({ persistentWorkers: { idle: 2, busy: 1, residentBytes: 300_000_000 } })
   await connect('unbounded', { maxInflightAttempts: 0 })
   await collector.until(() => collector.of('svc_worker_count')['worker_state=draining'] === 1)
+  await collector.until(() => collector.of('svc_persistent_worker_count')['persistent_state=busy'] === 1)
   return { gone }
 }
 
@@ -304,6 +320,12 @@ const expectedOfActions = (gone: FakeWorker) => ({
   svc_worker_events_total: labelled('worker_event', { connected: 6, disconnected: 2, timeout: 1 }),
   svc_worker_count: labelled('worker_state', { connected: 2, draining: 1, away: 1 }),
   svc_worker_slots: { '': 4 },
+  svc_persistent_worker_requests_total: labelled('persistent_request', { reused: 5, started: 3, retried: 1 }),
+  svc_persistent_worker_fallbacks_total: { 'reason=unsuited': 4 },
+  svc_persistent_worker_ends_total: { 'reason=idle': 2 },
+  svc_persistent_worker_count: labelled('persistent_state', { idle: 2, busy: 1 }),
+  svc_persistent_worker_resident_memory: { '': 300_000_000 },
+  svc_persistent_worker_request_duration: { 'persistent_turn=later': 1 },
   // The queue is this process's own.
   ...{ svc_scheduler_leads: {}, svc_scheduler_term: {}, svc_scheduler_servers: {}, svc_scheduler_engine_silence: {} },
   ...{ svc_scheduler_rebuild_duration: {}, svc_scheduler_offices_total: {}, svc_scheduler_refused_leaders_total: {} },

@@ -107,6 +107,7 @@ class CountingMeter implements SchedulerMeter {
   retried(): void {}
   reported(): void {}
   worker(): void {}
+  persistent(): void {}
   completed(): void {
     this.completions += 1
   }

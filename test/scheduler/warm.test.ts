@@ -1,6 +1,7 @@
 /** Actions and the workers that hold what they need: an image, an input root, a process. */
 import t from 'tap'
 import { imageKey } from '../../src/reapi/container-image.js'
+import { warmKeyOf } from '../../src/reapi/persistent-worker.js'
 import type { MatchKind } from '../../src/scheduler/simple/state/requirement.js'
 import { Bench, type Pairs } from './bench.js'
 
@@ -191,4 +192,25 @@ t.test('a worker tells a bounded number of keys, the newest stay', async (t) => 
   t.notOk(worker?.warm.has('image:0'))
   b.do(b.machine.warm(0, 'warm', ['', 'x'.repeat(301)], []))
   t.equal(worker?.warm.size, 10_000)
+})
+
+t.test('an action goes to a worker whose persistent worker it can use, and waits for it for a moment', async (t) => {
+  const b = bench()
+  const [KEY, OTHER] = ['a'.repeat(64), 'b'.repeat(64)]
+  const asking = (key: string): Pairs => [['persistentWorkerKey', key]]
+  const toolKey = (key: string, instanceName = ''): string =>
+    warmKeyOf({ instanceName, properties: asking(key).map(([name, value]) => ({ name, value })) }) ?? ''
+  withImages(b, 'cold', 1)
+  withImages(b, 'warm', 1)
+  b.do(b.machine.warm(b.nowMs, 'warm', [toolKey(KEY)], []))
+  b.enqueue(asking(KEY))
+  t.same(whereRan(b), ['warm'])
+  const second = b.enqueue(asking(KEY))
+  t.match(
+    why(b, second),
+    /waits for 200 ms at most for a worker that has its persistent worker ready \(warm runs 1 of 1\)/,
+  )
+  b.enqueue(asking(OTHER))
+  t.same(whereRan(b), ['warm', 'cold'], 'an action of another tool does not wait')
+  t.not(toolKey(KEY), toolKey(KEY, 'other'), 'another instance has its own processes')
 })

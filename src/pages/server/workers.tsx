@@ -1,4 +1,4 @@
-import { counted, countText } from '../../base/quantities.js'
+import { counted, countText, sizeText } from '../../base/quantities.js'
 import type { SchedulerOverview, WorkerOverview } from '../../scheduler/scheduler.js'
 import type { Page, Visit } from '../page.js'
 import { Share } from '../parts/chart.js'
@@ -128,6 +128,22 @@ const columnsOf = ({ forms }: ServerSources, visit: Visit, hasPages: boolean): r
     by: ({ waiting }) => waiting,
   },
   {
+    head: 'Tools kept',
+    cell: ({ persistent: { idle, busy, residentBytes } = NONE_KEPT }) =>
+      idle + busy === 0 ? (
+        '–'
+      ) : (
+        <>
+          {countText(idle + busy)}
+          <span class="under">
+            {countText(busy)} busy · {sizeText(residentBytes)}
+          </span>
+        </>
+      ),
+    sort: 'tools',
+    by: ({ persistent: { idle, busy } = NONE_KEPT }) => idle + busy,
+  },
+  {
     head: 'Properties',
     kind: 'text',
     cell: ({ properties, left }) => {
@@ -146,6 +162,9 @@ const columnsOf = ({ forms }: ServerSources, visit: Visit, hasPages: boolean): r
   },
   ...(forms === undefined ? [] : [{ head: 'Change', cell: (row: Row) => <DrainButton {...{ row, visit, forms }} /> }]),
 ]
+
+/** A worker that has told nothing of persistent workers. */
+const NONE_KEPT = { idle: 0, busy: 0, residentBytes: 0 }
 
 interface ButtonParts {
   readonly row: Row

@@ -61,8 +61,9 @@ export interface WorkerMessage {
   health: WorkerHealth | null
   printedOutput: PrintedOutput | null
   warm: WarmChange | null
+  persistentWorkers: PersistentWorkers | null
   /** Which one is set. */
-  readonly message: 'hello' | 'keepAlive' | 'progress' | 'result' | 'goingAway' | 'storeRequest' | 'health' | 'printedOutput' | 'warm' | undefined
+  readonly message: 'hello' | 'keepAlive' | 'progress' | 'result' | 'goingAway' | 'storeRequest' | 'health' | 'printedOutput' | 'warm' | 'persistentWorkers' | undefined
 }
 
 export interface WorkerMessageInput {
@@ -75,6 +76,7 @@ export interface WorkerMessageInput {
   health?: WorkerHealthInput | null | undefined
   printedOutput?: PrintedOutputInput | null | undefined
   warm?: WarmChangeInput | null | undefined
+  persistentWorkers?: PersistentWorkersInput | null | undefined
 }
 
 export interface SchedulerMessage {
@@ -190,6 +192,41 @@ export interface KeepAlive {
 
 export interface KeepAliveInput {
 }
+
+export interface PersistentWorkers {
+  idle: number
+  busy: number
+  residentBytes: number
+  events: PersistentWorkerEvents[]
+}
+
+export interface PersistentWorkersInput {
+  idle?: number | undefined
+  busy?: number | undefined
+  residentBytes?: number | undefined
+  events?: readonly PersistentWorkerEventsInput[] | undefined
+}
+
+export interface PersistentWorkerEvents {
+  kind: number
+  reason: string
+  count: number
+}
+
+export interface PersistentWorkerEventsInput {
+  kind?: number | undefined
+  reason?: string | undefined
+  count?: number | undefined
+}
+
+export const PersistentWorkerEventsKind = {
+  KIND_UNSPECIFIED: 0,
+  REUSED: 1,
+  STARTED: 2,
+  RETRIED: 3,
+  FELL_BACK: 4,
+  ENDED: 5,
+} as const
 
 export interface Start {
   attemptId: string

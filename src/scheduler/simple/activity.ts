@@ -1,6 +1,7 @@
 import type { ActiveExecutions, SchedulerActivity } from './meter.js'
 import type { Queue } from './queue/queue.js'
 import type { Execution } from './state/state.js'
+import { activeWorker } from './workers/active.js'
 import { waitingThere } from './workers/pool.js'
 import type { Workers } from './workers/workers.js'
 
@@ -19,7 +20,7 @@ export const activityOf = ({ runs, queue, workers }: Active, nowMs: number): Sch
     return queue.oldestMs(nowMs)
   },
   get workers() {
-    return workers.list()
+    return [...workers.all].map(activeWorker)
   },
   get demand() {
     return queue.demand.platforms()

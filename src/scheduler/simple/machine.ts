@@ -9,6 +9,7 @@ import type {
   OperationPast,
   OperationState,
   Outcome,
+  PersistentWorkers,
   WorkerOffer,
 } from '../request.js'
 import { OPERATION_BYTES } from '../request-size.js'
@@ -20,6 +21,7 @@ import { progressOf } from './queue/why.js'
 import { Runs } from './runs.js'
 import type { SimpleSettings } from './settings.js'
 import { Context } from './state/context.js'
+import { isFor } from './state/is-for.js'
 import { Operations, stateOf } from './state/operations.js'
 import { requirementOf } from './state/requirement.js'
 import type { Command, Execution, Operation } from './state/state.js'
@@ -254,6 +256,10 @@ export class SimpleScheduler {
     return this.#event(nowMs, () => this.#workers.health(workerId, sick))
   }
 
+  persistent(nowMs: number, workerId: string, told: PersistentWorkers): Command[] {
+    return this.#event(nowMs, () => this.#workers.persistent(workerId, told))
+  }
+
   /** What the worker holds ready for actions since it told last, and what it holds no more. */
   warm(nowMs: number, workerId: string, added: readonly string[], dropped: readonly string[]): Command[] {
     return this.#event(nowMs, () => this.#workers.warm(workerId, added, dropped))
@@ -395,7 +401,3 @@ export class SimpleScheduler {
     return this.#context.take()
   }
 }
-
-/** Whether the outcome of a run is one for a client that joined it. Everybody may have what a trusted caller may have. */
-const isFor = (request: ExecutionRequest | undefined, { scope }: Execution, run: RunFacts | undefined): boolean =>
-  request === undefined || scope === '' || (request.scope ?? '') === scope || run?.isConfined === true

@@ -1,5 +1,6 @@
 import type { ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
+import type { PersistentEvent, PersistentWorkers } from '../request.js'
 import type { PlatformDemand } from '../scheduler.js'
 
 /** How a client's operation ended. `failure` covers failed commands and every other error. */
@@ -22,6 +23,8 @@ export interface SchedulerMeter {
   /** A worker reported a result; the response contains the timings. */
   reported(response: ExecuteResponse): void
   worker(event: WorkerEvent): void
+  /** A worker told what happened to its persistent workers. */
+  persistent(events: readonly PersistentEvent[]): void
 }
 
 export const unmetered: SchedulerMeter = {
@@ -30,6 +33,7 @@ export const unmetered: SchedulerMeter = {
   retried: () => {},
   reported: () => {},
   worker: () => {},
+  persistent: () => {},
 }
 
 /** What a server knows of the election of a scheduler that several servers have. */
@@ -76,4 +80,5 @@ export interface ActiveWorker {
   /** Infinity for no limit. */
   readonly maxInflightAttempts: number
   readonly heardMs: number
+  readonly persistent?: Pick<PersistentWorkers, 'idle' | 'busy' | 'residentBytes'> | undefined
 }

@@ -1,3 +1,4 @@
+import type { PersistentWorkers } from '../request.js'
 import type {
   FailedAction,
   QueuedAction,
@@ -54,6 +55,8 @@ const stuckIn = (queue: Queue, workers: Iterable<Worker>): StuckActions | undefi
 const stateInWords = ({ standing, isPaused }: Worker): string | undefined =>
   standing.state?.replace('_', ' ') ?? (isPaused ? 'paused' : undefined)
 
+const persistentOf = ({ idle, busy, residentBytes }: PersistentWorkers) => ({ idle, busy, residentBytes })
+
 const workerOverview = (worker: Worker): WorkerOverview => {
   const waiting = waitingThere(worker)
   return {
@@ -68,6 +71,7 @@ const workerOverview = (worker: Worker): WorkerOverview => {
     properties: Object.fromEntries(worker.offer.properties),
     left: Object.fromEntries(worker.left),
     heardMs: worker.heardMs,
+    ...(worker.persistent && { persistent: persistentOf(worker.persistent) }),
     attempts: [...worker.attempts].map((attempt) => {
       const { id, startedMs, execution } = attempt
       const state = waiting.includes(attempt) ? 'waiting' : attempt.state

@@ -11,6 +11,7 @@ import { LentStoreServer, type LentStores } from '../../store/lent/server.js'
 import { awaitHello } from '../hello.js'
 import { checkNoHello, helloOf, parseHello, shownReason } from './hello.js'
 import { answerLent, type LentAnswers, lentTo } from './lent-requests.js'
+import { persistentIn } from './persistent.js'
 import { relayWorker } from './relay.js'
 import { StreamLink } from './stream-link.js'
 
@@ -103,7 +104,7 @@ const greet = (scheduler: WorkerPool, hello: Hello, link: StreamLink): WorkerSes
 }
 
 const receive = (session: WorkerSession, message: WorkerMessage, caller: WorkerCaller): void => {
-  const { progress, result, goingAway, health, printedOutput, warm } = message
+  const { progress, result, goingAway, health, printedOutput, warm, persistentWorkers } = message
   checkNoHello(message)
   if (progress !== null) session.progress(progress.attemptId, progress.stage, shownReason(progress.waitsFor))
   else if (result !== null) receiveResult(session, result, caller)
@@ -111,6 +112,7 @@ const receive = (session: WorkerSession, message: WorkerMessage, caller: WorkerC
   else if (goingAway !== null) session.goingAway()
   else if (health !== null) session.health(shownReason(health.sick))
   else if (warm !== null) session.warm(warm.added, warm.dropped)
+  else if (persistentWorkers !== null) session.persistent(persistentIn(persistentWorkers))
   // A message of a later protocol version at least shows that the worker is alive.
   else session.keepAlive()
 }

@@ -4,6 +4,7 @@ import { StatusError } from '../../base/status-error.js'
 import { guardedTimeout } from '../../base/timers.js'
 import type { Reservation } from '../../ledger/reservation.js'
 import { ProgressStage } from '../../proto/generated/remexec.worker.v1.js'
+import { warmKeyOf } from '../../reapi/persistent-worker.js'
 import type { Call } from '../../rpc/call.js'
 import { inSpan } from '../../rpc/in-span.js'
 import type { PrivateCopies } from '../../store/contract/local-file.js'
@@ -196,6 +197,7 @@ export class InProcess {
       const { startup: line, protocol, workingDirectory } = wanted
       const start = {
         ...{ line, entrypoint: settings.entrypoint, environment, workingDirectory, protocol, image },
+        warmKey: warmKeyOf(this.#request) ?? '',
         begin: () => this.#group(),
       }
       const parts = { launcher, leftovers, workDirectory, sandbox, log: call.log }

@@ -12,7 +12,6 @@ export interface PoolParts {
   readonly writesBesideRoot: boolean
   readonly clock: Clock
   readonly log: Log
-  readonly onChange: () => void
 }
 
 const LEAST_PROCESSES = 8
@@ -20,14 +19,7 @@ const LEAST_PROCESSES = 8
 const MEMORY_SHARE = 1 / 4
 
 /** The persistent workers of a worker; undefined if it keeps none. */
-export const openPool = ({
-  options,
-  launcher,
-  writesBesideRoot,
-  clock,
-  log,
-  onChange,
-}: PoolParts): Pool | undefined => {
+export const openPool = ({ options, launcher, writesBesideRoot, clock, log }: PoolParts): Pool | undefined => {
   const { persistent_workers: wanted, input_root_is_root: isRoot, max_inflight_tasks: places } = options
   if (!wanted.enabled || isRoot || writesBesideRoot) return undefined
   if (launcher.libc === undefined) {
@@ -40,7 +32,7 @@ export const openPool = ({
     idleMs: wanted.max_idle_s * 1000,
     maxRequests: wanted.max_requests,
     maxMemoryBytes: wanted.max_memory_bytes || machineMemory() * MEMORY_SHARE,
-    ...{ clock, log, onChange },
+    ...{ clock, log },
   })
 }
 

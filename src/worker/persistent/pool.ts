@@ -16,8 +16,6 @@ export interface PoolOptions {
   readonly maxMemoryBytes: number
   readonly clock: Clock
   readonly log: Log
-  /** Called when what `warm` returns may have changed. */
-  readonly onChange?: () => void
 }
 
 /** A process with a request, or one that was given back and is being looked at. */
@@ -42,6 +40,8 @@ const PATIENCE_MS = 200
  */
 export class Pool {
   readonly counts: Counts = newCounts()
+  /** Called when something of what can be told may have changed. */
+  onChange: () => void = () => {}
   readonly #options: PoolOptions
   /** By process id; least recently used first. */
   readonly #places = new Map<string, Place>()
@@ -110,16 +110,13 @@ export class Pool {
     this.#changed()
   }
 
-  /** Keys of processes: how many have no request, and how many have one. */
-  get warm(): ReadonlyMap<string, { readonly idle: number; readonly busy: number }> {
-    const found = new Map<string, { idle: number; busy: number }>()
-    for (const { process, state } of this.#places.values()) {
-      const of = found.get(process.key) ?? { idle: 0, busy: 0 }
-      if (state === 'idle') of.idle += 1
-      else of.busy += 1
-      found.set(process.key, of)
-    }
-    return found
+  /** What actions ask for (`warmKeyOf`) that find a process here. */
+  get warmKeys(): readonly string[] {
+    return [...new Set(this.processes.map(({ warmKey }) => warmKey))]
+  }
+
+  get idleCount(): number {
+    return this.#idle().length
   }
 
   get processes(): readonly PersistentProcess[] {
@@ -263,6 +260,6 @@ export class Pool {
   }
 
   #changed(): void {
-    this.#options.onChange?.()
+    this.onChange()
   }
 }

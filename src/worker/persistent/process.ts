@@ -31,6 +31,8 @@ export interface ProcessStart {
   readonly workingDirectory: string
   readonly protocol: Protocol
   readonly image: (SandboxImage & { release(): void }) | undefined
+  /** See `warmKeyOf`. */
+  readonly warmKey: string
   /** Makes the control group for all that it starts. */
   readonly begin: () => RunGroup | undefined
 }
@@ -68,6 +70,7 @@ export class PersistentProcess {
   /** The name of its directory: 16 unpredictable hexadecimal digits. */
   readonly id: string
   readonly key: string
+  readonly warmKey: string
   readonly root: ProcessRoot
   readonly #parts: ProcessParts
   readonly #channel: Channel
@@ -98,6 +101,7 @@ export class PersistentProcess {
     const { launcher, sandbox, workDirectory } = parts
     this.id = root.directory.name
     this.key = key
+    this.warmKey = start.warmKey
     this.root = root
     this.#parts = parts
     this.#channel = channel

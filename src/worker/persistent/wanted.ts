@@ -4,6 +4,7 @@ import type { Command } from '../../proto/generated/build.bazel.remote.execution
 import { toMs } from '../../proto/time.js'
 import { workingDirectory } from '../../reapi/command.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
+import { PERSISTENT_WORKER_KEY, PERSISTENT_WORKER_PROTOCOL } from '../../reapi/persistent-worker.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
 import type { GroupLimits } from '../cgroup/action-group.js'
 import type { InputFile, InputTree } from '../input/merkle-tree.js'
@@ -11,9 +12,6 @@ import { type SplitLine, splitLine } from './arguments.js'
 import { Unsuited } from './fault.js'
 import { type Protocol, protocolNamed, type WorkInput } from './protocol.js'
 
-/** Properties of actions that a persistent worker may run, as Bazel and Buck2 send them. */
-const KEY = 'persistentWorkerKey'
-const PROTOCOL = 'persistentWorkerProtocol'
 /** The node property of files that belong to the tool. */
 const TOOL_INPUT = 'bazel_tool_input'
 
@@ -38,12 +36,14 @@ export const wantedBy = (
   properties: readonly PlatformProperty[],
   tree: InputTree,
 ): Wanted | undefined => {
-  const clientKey = propertyOf(properties, KEY)
+  const clientKey = propertyOf(properties, PERSISTENT_WORKER_KEY)
   if (clientKey === undefined || clientKey === '') return undefined
-  const named = propertyOf(properties, PROTOCOL)
+  const named = propertyOf(properties, PERSISTENT_WORKER_PROTOCOL)
   const protocol = protocolNamed(named)
   if (protocol === undefined)
-    throw new Unsuited(`its ${PROTOCOL} is ${JSON.stringify(named?.slice(0, 100))}, expected proto or json`)
+    throw new Unsuited(
+      `its ${PERSISTENT_WORKER_PROTOCOL} is ${JSON.stringify(named?.slice(0, 100))}, expected proto or json`,
+    )
   const line = splitLine(command.arguments)
   if (line === undefined) throw new Unsuited('its command line has no params file, or nothing else')
   const tools = tree.files.filter(({ entry }) =>

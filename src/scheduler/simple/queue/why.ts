@@ -23,6 +23,9 @@ export const whyItWaits = (execution: Execution, queue: Queue, workers: Iterable
   return `${reason}; ${ahead(queue, seat.tenant)}`
 }
 
+/** What stands for a process says nothing to people. */
+const inWords = (key: string): string => (key.startsWith('tool:') ? 'its persistent worker' : key)
+
 /** Other workers have room: which one it waits for, and until when. */
 const expected = (
   { warmKeys, requirement, expecting, waitingSinceMs }: Execution,
@@ -31,7 +34,7 @@ const expected = (
   const forMs = (expecting?.dueMs ?? waitingSinceMs) - waitingSinceMs
   const holders = [...workers].filter((worker) => holdsOne(worker, warmKeys))
   const shown = holders.slice(0, MAX_SHOWN).map((worker) => `${worker.id} ${state(worker, requirement)}`)
-  return `it waits for ${forMs} ms at most for a worker that has ${warmKeys.join(' or ')} ready (${shown.join(', ')})`
+  return `it waits for ${forMs} ms at most for a worker that has ${warmKeys.map(inWords).join(' or ')} ready (${shown.join(', ')})`
 }
 
 const occupied = ({ requirement }: Execution, { capable }: Bucket): string => {

@@ -8,6 +8,7 @@ import type {
   OperationPast,
   OperationState,
   Outcome,
+  PersistentWorkers,
   Stage,
   StartAttempt,
   WorkerOffer,
@@ -235,6 +236,8 @@ export class Worker {
   readonly warm = new Set<string>()
   heardMs: number
   lastUsed = 0
+  /** As it told last; undefined if it has told nothing. */
+  persistent: PersistentWorkers | undefined
   /** Number of the worker in order of arrival. */
   ordinal = 0
   readonly liveness = new Deadline()

@@ -1,14 +1,13 @@
 import { StatusError } from '../../../base/status-error.js'
 import { isOfThirdParty } from '../../../proto/error-details.js'
 import type { ExecuteResponse } from '../../../proto/generated/build.bazel.remote.execution.v2.js'
-import type { BroughtAttempt, WorkerOffer, WorkerPast } from '../../request.js'
+import type { BroughtAttempt, PersistentWorkers, WorkerOffer, WorkerPast } from '../../request.js'
 import type { RunFacts } from '../../scheduler.js'
-import type { ActiveWorker } from '../meter.js'
 import type { Context } from '../state/context.js'
 import { workerFailure } from '../state/standing.js'
 import { Attempt, type Execution, Worker } from '../state/state.js'
 import type { Dispatch } from './dispatch.js'
-import { newWorker, reserve, waitingThere } from './pool.js'
+import { newWorker, reserve } from './pool.js'
 import { Remembered } from './remembered.js'
 import { resultFault } from './result-fault.js'
 import { Standings } from './standings.js'
@@ -60,15 +59,6 @@ export class Workers {
   get areConfined(): boolean {
     for (const { offer } of this.#byId.values()) if (offer.isConfined !== true) return false
     return this.#byId.size > 0
-  }
-
-  list(): readonly ActiveWorker[] {
-    return [...this.#byId.values()].map((worker) => {
-      const { id, offer, isConnected, isDraining, attempts, heardMs } = worker
-      const state = isConnected ? (isDraining ? 'draining' : (worker.standing.state ?? 'connected')) : 'away'
-      const { name, maxInflightAttempts } = offer
-      return { id, name, state, running: attempts.size - waitingThere(worker).length, maxInflightAttempts, heardMs }
-    })
   }
 
   connected(workerId: string, offer: WorkerOffer, { attemptIds, brought }: Past): void {
@@ -246,6 +236,13 @@ export class Workers {
     this.heard(workerId)
     const worker = this.#byId.get(workerId)
     if (worker !== undefined) this.#standings.told(worker, sick)
+  }
+
+  persistent(workerId: string, told: PersistentWorkers): void {
+    this.heard(workerId)
+    const worker = this.#byId.get(workerId)
+    if (worker !== undefined) worker.persistent = told
+    this.#context.meter.persistent(told.events)
   }
 
   refused(workerId: string, attemptId: string, error: StatusError): void {
