@@ -34,13 +34,13 @@ import {
   type WorkerUpstream,
 } from '../scheduler.js'
 import type { HostOffice, SchedulerHost } from '../simple/host.js'
-import { isKey, keyBy } from '../simple/links.js'
 import type { ElectionFacts, SchedulerActivity } from '../simple/meter.js'
 import { Candidacy } from './candidacy.js'
 import type { Candidate, Engine, Term } from './engine.js'
 import { electedHealth } from './health.js'
 import { Office } from './office.js'
 import type { Spread } from './spread.js'
+import { TermKeys } from './term-keys.js'
 
 export interface ElectedSchedulerOptions {
   /** The scheduler's name in the configuration. */
@@ -89,6 +89,7 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
   readonly probe: HealthProbe
   readonly #options: ElectedSchedulerOptions
   readonly #candidacy: Candidacy
+  readonly #keys = new TermKeys(() => this.#candidacy.secret)
   readonly #way: Way
   readonly #answered: Answered
   readonly #stopped = new AbortController()
@@ -165,7 +166,7 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
   get term(): LedTerm | undefined {
     const epoch = this.#office?.epoch
     const leaderId = this.#options.candidate.id
-    return epoch === undefined ? undefined : { epoch, termKey: this.#termKeyOf(epoch), leaderId }
+    return epoch === undefined ? undefined : { epoch, termKey: this.#keys.of(epoch), leaderId }
   }
 
   activity(): SchedulerActivity {
@@ -314,7 +315,7 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
     const { secret } = this.#candidacy
     const host = newHost({ epoch: term.epoch, secret, mayAct: () => this.#candidacy.mayAct })
     const onTermSeen = (epoch: number): void => this.#candidacy.heard(epoch)
-    const isKeyOf = (epoch: number, termKey: string): boolean => this.#isKeyOf(epoch, termKey)
+    const isKeyOf = (epoch: number, termKey: string): boolean => this.#keys.isOf(epoch, termKey)
     return new Office({ term, host, memberIds, rebuildMs, ledger, clock, log, onTermSeen, isKeyOf })
   }
 
@@ -371,20 +372,11 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
   #hello() {
     const { name, candidate } = this.#options
     const { highestEpoch } = this.#candidacy
-    return { scheduler: name, serverId: candidate.id, highestEpoch, termKey: this.#termKeyOf(highestEpoch) }
+    return { scheduler: name, serverId: candidate.id, highestEpoch, termKey: this.#keys.of(highestEpoch) }
   }
 
-  /** Neither workers nor servers that only forward are trusted to end an office by a number. */
   #claimed(epoch: number, termKey: string | undefined): void {
-    if (this.#isKeyOf(epoch, termKey)) this.#candidacy.heard(epoch)
-  }
-
-  #isKeyOf(epoch: number, termKey: string | undefined): boolean {
-    return isKey(this.#termKeyOf(epoch), termKey)
-  }
-
-  #termKeyOf(epoch: number): string {
-    return keyBy(this.#candidacy.secret, 'term', String(epoch))
+    if (this.#keys.isOf(epoch, termKey)) this.#candidacy.heard(epoch)
   }
 
   #leader(): Office | Followed {

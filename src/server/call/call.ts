@@ -17,7 +17,7 @@ import type { CallMeter } from './meter.js'
 import { PulledMessages } from './request-messages.js'
 import { requestFields } from './request-metadata.js'
 import { RequestStream } from './request-stream.js'
-import { subjectFields } from './request-subject.js'
+import { attributesOf, instanceNameOf, subjectFields } from './request-subject.js'
 import { ResponseStream } from './response-stream.js'
 import type { Receiver, Wire } from './wire.js'
 
@@ -389,17 +389,3 @@ export class ServerCall implements ServedCall, Receiver, Positioned {
     return new StatusError('UNIMPLEMENTED', `${this.#method.path} takes exactly one request message, got ${found}`)
   }
 }
-
-const instanceNameOf = (request: unknown): string =>
-  typeof request === 'object' &&
-  request !== null &&
-  'instanceName' in request &&
-  typeof request.instanceName === 'string'
-    ? request.instanceName
-    : ''
-
-/** Text fields of the log line as span attributes. */
-const attributesOf = (fields: LogFields): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) => (typeof value === 'string' ? [[`remexec.${name}`, value]] : [])),
-  )

@@ -11,3 +11,18 @@ export const subjectFields = (request: object | undefined): LogFields => {
 
 const isDigest = (value: unknown): value is { readonly hash: unknown; readonly sizeBytes: unknown } =>
   typeof value === 'object' && value !== null && 'hash' in value && 'sizeBytes' in value
+
+/** Empty for messages that name none. */
+export const instanceNameOf = (request: unknown): string =>
+  typeof request === 'object' &&
+  request !== null &&
+  'instanceName' in request &&
+  typeof request.instanceName === 'string'
+    ? request.instanceName
+    : ''
+
+/** Text fields of the log line as span attributes. */
+export const attributesOf = (fields: LogFields): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (typeof value === 'string' ? [[`remexec.${name}`, value]] : [])),
+  )

@@ -1,3 +1,5 @@
+import type { ExecutionRequest } from '../../request.js'
+import type { RunFacts } from '../../scheduler.js'
 import type { Execution } from './state.js'
 
 /** Runs that equal actions may join: of each action one for each scope. */
@@ -40,3 +42,10 @@ export class SharedRuns {
 /** With `skipCacheLookup` a run that is already settling is excluded. */
 const mayJoin = ({ request }: Execution, run: Execution): boolean =>
   !(request.skipCacheLookup && run.state === 'settling')
+
+/** Whether the outcome of a run is one for a client that joined it. Everybody may have what a trusted caller may have. */
+export const isFor = (
+  request: ExecutionRequest | undefined,
+  { scope }: Execution,
+  run: RunFacts | undefined,
+): boolean => request === undefined || scope === '' || (request.scope ?? '') === scope || run?.isConfined === true
