@@ -33,6 +33,7 @@ const options: SimpleSchedulerOptions = {
   ]),
   ...{
     warm_worker_wait_ms: 200,
+    learned_sizes: { use: 'hint', memory_property: 'memory_kb', cpu_property: 'cpu_count' },
     worker_timeout_s: 600,
     client_action_timeout_s: 600,
     max_action_executing_timeout_s: 0,

@@ -33,6 +33,10 @@ const CASES: readonly (readonly [object, Partial<SimpleSettings>])[] = [
   [{ max_queued_actions: 19 }, { maxQueuedActions: 19 }],
   [{ max_queued_actions_per_instance: 20 }, { maxQueuedActionsPerInstance: 20 }],
   [{ max_running_actions_per_instance: 21 }, { maxRunningPerInstance: 21 }],
+  [
+    { learned_sizes: { use: 'on', memory_property: 'ram', cpu_property: '' } },
+    { learnedSizes: { use: 'on', memory: 'ram', cpu: '' } },
+  ],
   [{ warm_worker_wait_ms: 50 }, { warmWorkerWaitMs: 50 }],
   [{ priority_ageing_s: 22 }, { priorityAgeingMs: 22_000 }],
   [{ priority_ageing_s: 0 }, { priorityAgeingMs: undefined }],

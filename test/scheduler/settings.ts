@@ -21,5 +21,6 @@ export const defaultSettings: SimpleSettings = simpleSettings({
   priority_ageing_s: 60,
   hold_worker_after_s: 30,
   warm_worker_wait_ms: 200,
+  learned_sizes: { use: 'hint', memory_property: 'memory_kb', cpu_property: 'cpu_count' },
   adopt_attempts_for_s: 60,
 })

@@ -992,6 +992,10 @@ export interface SimpleSchedulerOptions {
    */
   readonly hold_worker_after_s: number
   /**
+   * Learn what actions need from their own past: those of one target and mnemonic (`target_id` and `action_mnemonic` of the client), by the last eight runs. Kept in memory, so a restart begins anew.
+   */
+  readonly learned_sizes: LearnedSizes
+  /**
    * Milliseconds that an action waits for a worker that has what it needs ready, such as its image, while others that would have to fetch it have room. In that time such a worker also takes it before another action of the same build, of the same priority, that is next. 0: workers that have it are only preferred if they have room.
    */
   readonly warm_worker_wait_ms: number
@@ -1041,6 +1045,24 @@ export interface Peers {
    * Seconds that operations wait while nobody leads, before they and new actions end with UNAVAILABLE.
    */
   readonly leader_wait_s: number
+}
+
+/**
+ * Learn what actions need from their own past: those of one target and mnemonic (`target_id` and `action_mnemonic` of the client), by the last eight runs. Kept in memory, so a restart begins anew.
+ */
+export interface LearnedSizes {
+  /**
+   * `off`; `hint`: the log of ended actions says what would be reserved (`learnedMemoryKb`, `learnedCpus`); `on`: an action reserves on its worker a fifth more memory than its largest run had, and the processors that it kept busy, if it does not ask for more and any worker has as much. One that is ended at the memory that it asks for runs again with twice as much, up to three times, and its next runs begin with that.
+   */
+  readonly use: 'off' | 'hint' | 'on'
+  /**
+   * Property with the memory in KiB; needs `minimum` in `supported_platform_properties`. Empty: memory is not learned.
+   */
+  readonly memory_property: string
+  /**
+   * Property with the number of processors; needs `minimum` in `supported_platform_properties`. Empty: processors are not learned.
+   */
+  readonly cpu_property: string
 }
 
 /**

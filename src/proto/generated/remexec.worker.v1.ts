@@ -41,6 +41,7 @@ export interface CommandUsage {
   peakResidentBytes: number
   memoryPeakBytes: number
   memoryLimitBytes: number
+  memoryExceeded: boolean
 }
 
 export interface CommandUsageInput {
@@ -49,6 +50,7 @@ export interface CommandUsageInput {
   peakResidentBytes?: number | undefined
   memoryPeakBytes?: number | undefined
   memoryLimitBytes?: number | undefined
+  memoryExceeded?: boolean | undefined
 }
 
 export interface WorkerMessage {

@@ -20,6 +20,8 @@ export const actionFields = (ended: EndedExecution): LogFields => {
     ...(mnemonic && { mnemonic }),
     ...(invocation && { invocation }),
     ...(identity && { identity }),
+    ...(ended.need?.memoryKb !== undefined && { learnedMemoryKb: ended.need.memoryKb }),
+    ...(ended.need?.cpus !== undefined && { learnedCpus: ended.need.cpus }),
     ...{ attempts: ended.attempts, ms: Math.round(ended.endedMs - queuedMs) },
     ...('response' in outcome && timesOf(outcome.response, queuedMs)),
   }

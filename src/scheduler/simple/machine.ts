@@ -147,9 +147,9 @@ export class SimpleScheduler {
     return this.#event(nowMs, () => {
       const operation = this.#operations.unfinished(name)
       if (operation === undefined) return
-      const requirement = requirementOf(request.properties, this.#context.settings.supportedPlatformProperties)
+      const sized = this.#dispatch.sized(request)
       const check = (): void => this.#checkRoom(operation.instanceName, past !== undefined)
-      const toRun = { request, requirement, past }
+      const toRun = { ...sized, past }
       const { execution, isNew } = this.#runs.joinable(operation, toRun, this.#workers.areConfined, check)
       if (past?.running !== undefined && this.#takeOver.expect(execution, past.running)) return
       if (isNew) this.#dispatch.submit(execution)
@@ -366,11 +366,9 @@ export class SimpleScheduler {
   #runAgain(operation: Operation): void {
     const { request } = operation
     if (request === undefined) return
-    const { settings } = this.#context
-    const requirement = requirementOf(request.properties, settings.supportedPlatformProperties)
     try {
       const check = (): void => this.#checkRoom(operation.instanceName, false)
-      const { execution, isNew } = this.#runs.ofScope(operation, { request, requirement }, check)
+      const { execution, isNew } = this.#runs.ofScope(operation, this.#dispatch.sized(request), check)
       if (isNew) this.#dispatch.submit(execution)
     } catch (error) {
       this.#operations.complete(operation, { error: StatusError.from(error) })
@@ -383,7 +381,9 @@ export class SimpleScheduler {
 
   #ended({ id, request, attempts, queuedMs, lastWorker }: Execution, outcome: Outcome): void {
     const workerId = lastWorker?.id ?? ''
-    const ended = { operationName: id, request, outcome, attempts, workerId, queuedMs, endedMs: this.#context.nowMs }
+    const { nowMs: endedMs, sizes } = this.#context
+    const need = sizes.needOf(request)
+    const ended = { operationName: id, request, outcome, attempts, workerId, queuedMs, endedMs, need }
     this.#context.emit({ kind: 'ended', ended })
   }
 

@@ -1,4 +1,5 @@
 import type { SimpleSchedulerOptions } from '../../config/config.js'
+import type { SizeSettings } from './sizes/learned-sizes.js'
 import type { MatchKind } from './state/requirement.js'
 
 /** Settings of the `simple` scheduler, normalised: every value is present, times are in milliseconds. */
@@ -39,6 +40,7 @@ export interface SimpleSettings {
   readonly holdWorkerAfterMs: number | undefined
   /** How long an action waits for a worker that holds something warm for it while others have room; 0: not at all. */
   readonly warmWorkerWaitMs: number
+  readonly learnedSizes: SizeSettings
   /** How long after the first event workers may bring attempts of a previous scheduler process; 0: never. */
   readonly adoptForMs: number
 }
@@ -66,6 +68,11 @@ export const simpleSettings = (
   priorityAgeingMs: unlessOff(options.priority_ageing_s),
   holdWorkerAfterMs: unlessOff(options.hold_worker_after_s),
   warmWorkerWaitMs: options.warm_worker_wait_ms,
+  learnedSizes: {
+    use: options.learned_sizes.use,
+    memory: options.learned_sizes.memory_property,
+    cpu: options.learned_sizes.cpu_property,
+  },
   adoptForMs: options.adopt_attempts_for_s * 1000,
 })
 

@@ -99,9 +99,9 @@ export class RunGroup {
   /** Ends what is left, and returns what the kernel says of it. Call it once. */
   async end(call: Call): Promise<(exit: CommandExit) => CommandExit> {
     this.#gate?.close()
-    const { memoryPeakBytes: peakBytes, excess, lackedMemory, isLeft } = await this.#group.end()
+    const { memoryPeakBytes: peakBytes, excess, exceededMemory, lackedMemory, isLeft } = await this.#group.end()
     if (isLeft) call.log.warn('processes of an action do not end', { expected: 'disks that answer' })
-    const memory = { peakBytes, limitBytes: this.#limits.memory?.bytes }
+    const memory = { peakBytes, limitBytes: this.#limits.memory?.bytes, isExceeded: exceededMemory }
     const reason = excess ?? (lackedMemory ? 'its machine ran out of memory' : undefined)
     return (exit) => {
       const isEnded = exit.end === 'exited' && reason !== undefined

@@ -29,7 +29,11 @@ export const processMetadata = (process: ServingProcess | undefined) =>
 export const usageMetadata = ({ usage, memory }: CommandExit) => {
   if (usage === undefined && memory === undefined) return []
   const { userMs = 0, systemMs = 0, peakResidentBytes } = usage ?? {}
-  const ofGroup = { memoryPeakBytes: memory?.peakBytes, memoryLimitBytes: memory?.limitBytes }
+  const ofGroup = {
+    memoryPeakBytes: memory?.peakBytes,
+    memoryLimitBytes: memory?.limitBytes,
+    memoryExceeded: memory?.isExceeded,
+  }
   return [
     pack(usageCodec, {
       ...{ userTime: durationOf(userMs), systemTime: durationOf(systemMs) },

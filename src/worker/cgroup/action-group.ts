@@ -26,6 +26,8 @@ export interface GroupFacts {
   readonly memoryPeakBytes: number | undefined
   /** Why the kernel ended it, or would not let it go on. */
   readonly excess: string | undefined
+  /** The kernel ended it at its own limit of memory. */
+  readonly exceededMemory: boolean
   /** The kernel ended a process in it because the machine had no memory left, not because of a limit of its own. */
   readonly lackedMemory: boolean
   /** Its processes have not ended in time, so it is still there. */
@@ -135,7 +137,9 @@ export class ActionGroup {
       isOwn && memory !== undefined
         ? `it needed more memory than its limit of ${memory.bytes} bytes (${memory.from}); it had at most ${memoryPeakBytes ?? 'an unknown number of'} bytes`
         : undefined
-    return { memoryPeakBytes, excess: lacking ?? this.exceeded(), lackedMemory: kills > 0 && lacking === undefined }
+    const exceededMemory = lacking !== undefined
+    const excess = lacking ?? this.exceeded()
+    return { memoryPeakBytes, excess, exceededMemory, lackedMemory: kills > 0 && !exceededMemory }
   }
 
   /** Of Linux 5.19 and later. */

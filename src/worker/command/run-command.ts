@@ -30,6 +30,14 @@ export interface CommandRun extends Pick<Program, 'killAll'> {
   readonly onStart?: (processGroup: number, exceed: (what: string) => void) => void
 }
 
+/** Of a command and all its processes, in a control group. */
+export interface GroupMemory {
+  readonly peakBytes: number | undefined
+  readonly limitBytes: number | undefined
+  /** The kernel ended them at the limit. */
+  readonly isExceeded: boolean
+}
+
 export interface CommandExit {
   /**
    * The program's own exit code; 128+n after signal n; 127 if the program was not found; 126 if it could not be
@@ -47,7 +55,7 @@ export interface CommandExit {
   /** Resource usage, if the system reports it. */
   readonly usage?: ProgramUsage | undefined
   /** Of all its processes together, in a control group. */
-  readonly memory?: { readonly peakBytes: number | undefined; readonly limitBytes: number | undefined } | undefined
+  readonly memory?: GroupMemory | undefined
 }
 
 /**

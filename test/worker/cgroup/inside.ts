@@ -75,6 +75,7 @@ both(
     )
     const usage = usageOf(small)
     t.equal(usage.memoryLimitBytes, 24 * MIB)
+    t.equal(usage.memoryExceeded, true)
     t.ok(usage.memoryPeakBytes > 20 * MIB && usage.memoryPeakBytes <= 24 * MIB, `${usage.memoryPeakBytes} bytes`)
     const large = await run(sh(filling(40)), {}, {}, asked(200 * 1024))
     t.equal(large.status?.code ?? 0, 0)

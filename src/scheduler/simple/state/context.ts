@@ -1,6 +1,7 @@
 import type { Ledger } from '../../../ledger/ledger.js'
 import { type SchedulerMeter, unmetered } from '../meter.js'
 import type { SimpleSettings } from '../settings.js'
+import { LearnedSizes } from '../sizes/learned-sizes.js'
 import { Acknowledgements } from './acknowledgements.js'
 import { Deadlines } from './deadlines.js'
 import type { Command } from './state.js'
@@ -16,6 +17,7 @@ export class Context {
   /** The term of the leader; 0 where there are no other servers. */
   readonly epoch: number
   readonly deadlines = new Deadlines()
+  readonly sizes: LearnedSizes
   readonly acknowledgements = new Acknowledgements(this)
   nowMs = 0
   /** Nothing is started: what an earlier scheduler had is still being told. */
@@ -27,6 +29,7 @@ export class Context {
   constructor(settings: SimpleSettings, ledger: Ledger, meter: SchedulerMeter = unmetered, epoch = 0) {
     this.settings = settings
     this.epoch = epoch
+    this.sizes = new LearnedSizes(settings.learnedSizes, settings.supportedPlatformProperties)
     this.ledger = ledger
     this.meter = meter
   }

@@ -15,6 +15,7 @@ import type {
 } from '../../request.js'
 import type { RunFacts } from '../../scheduler.js'
 import type { Seat } from '../queue/tenants.js'
+import type { Need } from '../sizes/learned-sizes.js'
 import { warmKeysOf } from '../warm/keys.js'
 import { Deadline } from './deadlines.js'
 import type { Requirement } from './requirement.js'
@@ -58,6 +59,8 @@ export interface EndedExecution {
   readonly workerId: string
   readonly queuedMs: number
   readonly endedMs: number
+  /** What its next run would reserve by its past; undefined if nothing is known. */
+  readonly need?: Need | undefined
 }
 
 /** One client's request. It is retained for a while after it completed. */
@@ -105,8 +108,10 @@ export class Execution {
   readonly sharingKey: string | undefined
   /** The callers whose result it is. */
   readonly scope: string
-  readonly request: ExecutionRequest
-  readonly requirement: Requirement
+  /** With the properties that its next attempt gets. */
+  request: ExecutionRequest
+  /** Changes only while it neither waits nor runs. */
+  requirement: Requirement
   readonly first: Operation
   readonly operations = new Set<Operation>()
   priority: number
@@ -124,6 +129,8 @@ export class Execution {
   attempt: Attempt | undefined
   attempts = 0
   failures = 0
+  /** How often it was given more memory, because it was ended for lack of it. */
+  memoryRaises = 0
   /** Attempts whose worker was stopped meanwhile. */
   preemptions = 0
   readonly failedOn = new Set<string>()

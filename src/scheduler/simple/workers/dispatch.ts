@@ -1,11 +1,14 @@
 import { StatusError } from '../../../base/status-error.js'
+import type { ExecuteResponse } from '../../../proto/generated/build.bazel.remote.execution.v2.js'
 import { idOfOperation } from '../../../reapi/operation-name.js'
+import type { ExecutionRequest } from '../../request.js'
 import { Holds } from '../queue/holds.js'
 import { Queue } from '../queue/queue.js'
 import { Unmatched } from '../queue/unmatched.js'
+import type { Sized } from '../sizes/learned-sizes.js'
 import type { Context } from '../state/context.js'
 import { Deadline } from '../state/deadlines.js'
-import type { Requirement } from '../state/requirement.js'
+import { type Requirement, requirementOf } from '../state/requirement.js'
 import { Attempt, type Execution, type Worker } from '../state/state.js'
 import { Holders } from '../warm/holders.js'
 import { couldRun, hasRoom, release, reserve } from './pool.js'
@@ -180,6 +183,32 @@ export class Dispatch {
     this.#context.meter.retried()
     this.#context.log('info', `${execution.id} is queued again: ${error.message}`)
     this.submit(execution)
+  }
+
+  /** What a request requires, with what is known of its past. */
+  sized(request: ExecutionRequest): Sized {
+    return this.#context.sizes.sized(request, (requirement) => this.#canRun(requirement))
+  }
+
+  #canRun(requirement: Requirement): boolean {
+    for (const _ of this.index.capable(requirement)) return true
+    return false
+  }
+
+  /** Has an execution run again with more memory, if its end says that it needs more and a worker has as much. */
+  enlarged(execution: Execution, response: ExecuteResponse): boolean {
+    const { sizes, settings, meter } = this.#context
+    const request = sizes.afterEnd(execution.request, response, execution.memoryRaises)
+    if (request === undefined) return false
+    const requirement = requirementOf(request.properties, settings.supportedPlatformProperties)
+    if (!this.#canRun(requirement)) return false
+    execution.memoryRaises++
+    execution.request = request
+    execution.requirement = requirement
+    meter.retried()
+    this.#context.log('info', `${execution.id} is queued again with more memory: ${response.status?.message ?? ''}`)
+    this.submit(execution)
+    return true
   }
 
   /** The worker was taken away: that is no try of the action, unless it happens so often that the action may be why. */

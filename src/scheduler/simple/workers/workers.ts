@@ -210,6 +210,11 @@ export class Workers {
       this.#context.meter.reported(response)
       if (response.result !== null) this.#standings.proved(worker)
       if (execution === undefined) return
+      this.#context.sizes.learn(execution.request, response)
+      if (this.#dispatch.enlarged(execution, response)) {
+        this.#acknowledge(workerId, attemptId)
+        return
+      }
       execution.reported = { workerId, attemptId }
       this.#context.acknowledgements.keep(execution.reported)
       execution.enter('report')
