@@ -1,6 +1,5 @@
 import type { Clock } from '../../base/clock.js'
-import type { HealthProbe, HealthStatus } from '../../base/health.js'
-import { counted } from '../../base/quantities.js'
+import type { HealthProbe } from '../../base/health.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Ledger } from '../../ledger/ledger.js'
 import type { Log } from '../../log/log.js'
@@ -30,6 +29,7 @@ import type {
 } from '../scheduler.js'
 import { Watch, Watches } from '../watch.js'
 import { ActionLog } from './action-log.js'
+import { healthOf } from './health.js'
 import { WorkerLinks } from './links.js'
 import { SimpleScheduler } from './machine.js'
 import type { SchedulerActivity, SchedulerMeter } from './meter.js'
@@ -126,7 +126,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
       namespace: `/schedulers/${name}`,
       component: `scheduler/${name}`,
       structName: 'SimpleScheduler',
-      check: async () => this.#health(),
+      check: async () => healthOf(this.#machine),
     }
   }
 
@@ -384,15 +384,6 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     const kept = await this.#options.results.keep(request, response, run)
     this.#settling -= 1
     this.#apply(this.#machine.settled(this.#nowMs, executionId, { response: kept }, run))
-  }
-
-  #health(): HealthStatus {
-    const { connected, running, queued, unmatched } = this.#machine.workers
-    const stranded = unmatched === 0 ? '' : `, ${unmatched} of them without a suitable worker`
-    const busy = `${counted(running, 'attempt')} running, ${counted(queued, 'action')} queued`
-    const message = `${counted(connected, 'worker')} connected, ${busy}${stranded}`
-    const isFine = connected > 0 && unmatched === 0
-    return { state: isFine ? 'Ok' : 'Warning', message }
   }
 }
 
