@@ -32,7 +32,7 @@ export const startHaproxy = async (t: Test, ports: readonly number[]): Promise<n
     'backend servers',
     '  balance roundrobin',
     '  option redispatch',
-    '  option httpchk GET /status/live',
+    '  option httpchk GET /status/ready',
     '  default-server inter 500 fall 3 rise 1 on-marked-down shutdown-sessions',
     ...servers,
   ]
