@@ -177,7 +177,7 @@ const importedBy = {
   '@humanwhocodes/momoa': ['config/read/'],
   'fastest-levenshtein': ['config/'],
   ajv: ['config/'],
-  koffi: ['worker/command/', 'stream/compression/', 'server/carry/descriptor', 'process/service-manager'],
+  koffi: ['worker/command/', 'stream/compression/', 'server/threads/descriptor', 'process/service-manager'],
   'lz4-napi': ['store/kinds/compression/'],
   'hash-wasm': ['reapi/'],
   shlex: ['worker/', 'pages/actions/shell'],

@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const PROGRAMS = [
   'cli.ts',
   'ccache-storage.ts',
-  'assembly/service-thread.ts',
+  'assembly/threads/service-thread.ts',
   'assembly/worker-process.ts',
   'security/identity/bcrypt-process.ts',
 ]

@@ -76,7 +76,7 @@ t.test('npm publish sends the program, its documents and nothing of the tests', 
   t.same(
     modules.filter((path) => !imported.has(path)),
     [
-      'dist/assembly/service-thread.js',
+      'dist/assembly/threads/service-thread.js',
       'dist/assembly/worker-process.js',
       'dist/ccache-storage.js',
       'dist/licenses.txt',

@@ -3,7 +3,7 @@ import type { ListenerOptions, ServerConfig } from '../config/config.js'
 import type { Log } from '../log/log.js'
 import { AllConnections } from '../server/admission.js'
 import { DEFAULT_LIMITS } from '../server/http2/limits.js'
-import type { TransportLimits } from '../server/remexec/transport.js'
+import type { TransportLimits } from '../server/transport/transport.js'
 
 /**
  * The HTTP/2 settings of a listener as limits of our own transport. `validate` refuses them for the other transport.

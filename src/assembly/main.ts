@@ -51,8 +51,8 @@ import { linkOfActions, openSite, pagesOf } from './pages.js'
 import { processFacts } from './process-facts.js'
 import { needRestart } from './reload.js'
 import { parentsIn, ScopesOfStores, scopesIn } from './result-caches.js'
-import { plannedThreads, type ServedServer, Threaded } from './service-threads.js'
 import { type Parts, resultsOf, servicesOf, type WorkerFacts } from './services.js'
+import { plannedThreads, type ServedServer, Threaded } from './threads/service-threads.js'
 import { LentStoresByKey, leavesResultsTo, startWorker, type WorkerContext } from './workers.js'
 
 export interface Running {

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/base/clock.js'
 import { validate } from '../../src/command/validate.js'
 import { parseConfig } from '../../src/config/load.js'
 import type { Log } from '../../src/log/log.js'
-import { ServiceThreads } from '../../src/server/carry/service-threads.js'
+import { ServiceThreads } from '../../src/server/threads/service-threads.js'
 import { TestClient } from '../server/client.js'
 import { blobOf, CAS, wire } from '../service/harness.js'
 

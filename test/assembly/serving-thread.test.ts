@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ServingThread } from '../../src/assembly/serving-thread.js'
+import { ServingThread } from '../../src/assembly/threads/serving-thread.js'
 import { parseConfig } from '../../src/config/load.js'
 import { Ledger } from '../../src/ledger/ledger.js'
 import { silentLog } from '../../src/log/log.js'

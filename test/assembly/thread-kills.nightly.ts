@@ -1,4 +1,4 @@
-// For changes in: src/assembly, src/server/carry, src/service/bytestream, src/store/index, src/store/kinds/filesystem
+// For changes in: src/assembly, src/server/threads, src/service/bytestream, src/store/index, src/store/kinds/filesystem
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Question, ReportMessage } from '../../src/assembly/thread-calls.js'
-import { ToOwner } from '../../src/assembly/to-owner.js'
+import type { Question, ReportMessage } from '../../src/assembly/threads/thread-calls.js'
+import { ToOwner } from '../../src/assembly/threads/to-owner.js'
 import { systemClock } from '../../src/base/clock.js'
 import { Ledger } from '../../src/ledger/ledger.js'
 import { requestFacts } from '../../src/proto/request-metadata.js'

@@ -1,4 +1,4 @@
-// For changes in: src/assembly, src/server/carry
+// For changes in: src/assembly, src/server/threads
 import t from 'tap'
 import { chaos } from './chaos.js'
 

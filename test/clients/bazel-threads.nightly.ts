@@ -7,7 +7,7 @@ import { Bazel, bazelRelease, type Invocation } from './bazel.js'
 import { copyFixture, scratchFolder } from './scratch.js'
 import { type Server, startServer } from './server.js'
 
-// For changes in: src/assembly, src/server/carry, src/store/index, src/store/kinds/filesystem
+// For changes in: src/assembly, src/server/threads, src/store/index, src/store/kinds/filesystem
 
 t.setTimeout(900_000)
 

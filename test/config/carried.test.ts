@@ -1,5 +1,5 @@
 import t from 'tap'
-import { threadCallsOf } from '../../src/assembly/thread-calls.js'
+import { threadCallsOf } from '../../src/assembly/threads/thread-calls.js'
 import { explain } from '../../src/config/explain.js'
 import { parseConfig } from '../../src/config/load.js'
 import { threadUsesOf } from '../../src/store/thread-uses-of.js'

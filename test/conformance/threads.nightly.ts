@@ -8,7 +8,7 @@ import { conformance } from './program.js'
 import { secured } from './secured.js'
 import { everything, startServer } from './server.js'
 
-// For changes in: src/assembly, src/server/carry, src/store/index, src/store/kinds/filesystem
+// For changes in: src/assembly, src/server/threads, src/store/index, src/store/kinds/filesystem
 
 t.setTimeout(1_100_000)
 

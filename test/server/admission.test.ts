@@ -10,7 +10,7 @@ import { silentLog } from '../../src/log/log.js'
 import { AllConnections } from '../../src/server/admission.js'
 import { FrameType, PREFACE } from '../../src/server/http2/frame/frame.js'
 import { type ListenOptions, listen } from '../../src/server/listener.js'
-import { DEFAULT_TRANSPORT_LIMITS } from '../../src/server/remexec/transport.js'
+import { DEFAULT_TRANSPORT_LIMITS } from '../../src/server/transport/transport.js'
 import { certificate } from './certificate.js'
 import { frame, RawClient, SETTINGS } from './http2/raw-client.js'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { SocketChannel } from '../../src/server/remexec/channel.js'
+import { SocketChannel } from '../../src/server/transport/channel.js'
 import { until } from '../until.js'
 
 /** A socket as accepted by a listener, with nothing read from it, and its other end. */

@@ -1,8 +1,8 @@
-import { Threaded as Started } from '../../src/assembly/service-threads.js'
+import { Threaded as Started } from '../../src/assembly/threads/service-threads.js'
 import { systemClock } from '../../src/base/clock.js'
 import { Ledger } from '../../src/ledger/ledger.js'
 import { type Log, silentLog } from '../../src/log/log.js'
-import type { ServiceThreads } from '../../src/server/carry/service-threads.js'
+import type { ServiceThreads } from '../../src/server/threads/service-threads.js'
 
 export interface Threaded {
   /** Options of `listen`. */

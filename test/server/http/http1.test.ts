@@ -143,7 +143,7 @@ t.test('bodies arrive as they were sent on many connections at once, whenever th
 })
 
 t.test('the parser of Node copies the bodies that it passes on', async (t) => {
-  // src/server/remexec/http1-stream.ts uses one buffer for what all connections bring.
+  // src/server/transport/http1-stream.ts uses one buffer for what all connections bring.
   const bytes = Buffer.allocUnsafeSlow(100)
   const length = bytes.write('PUT / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nhello')
   const server = createServer()

@@ -6,7 +6,7 @@ import { ErrorCode, Flag, FrameType, PREFACE } from '../../../src/server/http2/f
 import { HeaderDecoder } from '../../../src/server/http2/hpack/decoder.js'
 import { encodeFields } from '../../../src/server/http2/hpack/encoder.js'
 import { listen } from '../../../src/server/listener.js'
-import type { TransportLimits } from '../../../src/server/remexec/transport.js'
+import type { TransportLimits } from '../../../src/server/transport/transport.js'
 import { frame, message, RawClient, requestBlock, SETTINGS, SETTINGS_ACK, uint32 } from './raw-client.js'
 
 // Cases found by the comparison with nghttp2 (test/fuzz/transport).

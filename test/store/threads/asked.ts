@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream'
 import type { MessagePort } from 'node:worker_threads'
-import { digestOf, type SentDigest, sentDigest } from '../../../src/assembly/thread-calls.js'
+import { digestOf, type SentDigest, sentDigest } from '../../../src/assembly/threads/thread-calls.js'
 import { type Code, StatusError } from '../../../src/base/status-error.js'
 import type { Digest } from '../../../src/reapi/digest.js'
 import type { DigestBatch } from '../../../src/reapi/digest-batch.js'

@@ -1,6 +1,6 @@
 import { MessageChannel, type Worker } from 'node:worker_threads'
-import { Hearing } from '../../../src/assembly/hearing.js'
-import type { FromServingThread } from '../../../src/assembly/thread-calls.js'
+import { Hearing } from '../../../src/assembly/threads/hearing.js'
+import type { FromServingThread } from '../../../src/assembly/threads/thread-calls.js'
 import { type Clock, ManualClock, systemClock } from '../../../src/base/clock.js'
 import { Ledger } from '../../../src/ledger/ledger.js'
 import { silentLog } from '../../../src/log/log.js'

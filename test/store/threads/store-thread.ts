@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import type { ToServingThread } from '../../../src/assembly/thread-calls.js'
-import { ToOwner } from '../../../src/assembly/to-owner.js'
+import type { ToServingThread } from '../../../src/assembly/threads/thread-calls.js'
+import { ToOwner } from '../../../src/assembly/threads/to-owner.js'
 import { type Clock, systemClock } from '../../../src/base/clock.js'
 import { silentLog } from '../../../src/log/log.js'
 import type { FileShareData } from '../../../src/store/kinds/filesystem/thread-share.js'

@@ -1,24 +1,24 @@
-import { entryFor } from '../base/catch-all.js'
-import { systemClock } from '../base/clock.js'
-import type { ServerConfig } from '../config/config.js'
-import { DirectoryTrees } from '../content/directory-trees.js'
-import type { Ledger } from '../ledger/ledger.js'
-import type { Log } from '../log/log.js'
-import { RelayedMetrics } from '../metrics/relayed.js'
-import type { ThreadGate } from '../rpc/gate.js'
-import { type Invocation, Invocations } from '../rpc/invocations.js'
-import type { ActionOutcome, RequestRecords } from '../rpc/request-records.js'
-import type { Service } from '../rpc/rpc.js'
-import type { AuditEntry } from '../security/audit-log.js'
-import { type GateShare, KnownCallers, KnownCallersGate, type ServedNames } from '../security/thread-gate.js'
-import { ThreadUploads } from '../service/bytestream/thread-uploads.js'
-import type { Uploads } from '../service/bytestream/uploads.js'
-import { StoreNode } from '../store/contract/node.js'
-import type { Store } from '../store/contract/store.js'
-import type { FileShareData } from '../store/kinds/filesystem/thread-share.js'
-import type { ThreadFileStore } from '../store/kinds/filesystem/thread-store.js'
-import { asCas } from '../store/view/cas.js'
-import { asKeyed } from '../store/view/keyed.js'
+import { entryFor } from '../../base/catch-all.js'
+import { systemClock } from '../../base/clock.js'
+import type { ServerConfig } from '../../config/config.js'
+import { DirectoryTrees } from '../../content/directory-trees.js'
+import type { Ledger } from '../../ledger/ledger.js'
+import type { Log } from '../../log/log.js'
+import { RelayedMetrics } from '../../metrics/relayed.js'
+import type { ThreadGate } from '../../rpc/gate.js'
+import { type Invocation, Invocations } from '../../rpc/invocations.js'
+import type { ActionOutcome, RequestRecords } from '../../rpc/request-records.js'
+import type { Service } from '../../rpc/rpc.js'
+import type { AuditEntry } from '../../security/audit-log.js'
+import { type GateShare, KnownCallers, KnownCallersGate, type ServedNames } from '../../security/thread-gate.js'
+import { ThreadUploads } from '../../service/bytestream/thread-uploads.js'
+import type { Uploads } from '../../service/bytestream/uploads.js'
+import { StoreNode } from '../../store/contract/node.js'
+import type { Store } from '../../store/contract/store.js'
+import type { FileShareData } from '../../store/kinds/filesystem/thread-share.js'
+import type { ThreadFileStore } from '../../store/kinds/filesystem/thread-store.js'
+import { asCas } from '../../store/view/cas.js'
+import { asKeyed } from '../../store/view/keyed.js'
 import type { FromServingThread, ServeMessage, ToServingThread } from './thread-calls.js'
 import { type Post, ToOwner } from './to-owner.js'
 
@@ -109,10 +109,10 @@ export class ServingThread {
     this.#callers = gate && knownBy(gate)
     const clock = systemClock
     // A thread that carries everything does not load them.
-    const { servicesOf } = await import('./services.js')
-    const { Instances } = await import('./instances.js')
-    const { parentsIn, ScopesOfStores } = await import('./result-caches.js')
-    const { ThreadFileStore } = await import('../store/kinds/filesystem/thread-store.js')
+    const { servicesOf } = await import('../services.js')
+    const { Instances } = await import('../instances.js')
+    const { parentsIn, ScopesOfStores } = await import('../result-caches.js')
+    const { ThreadFileStore } = await import('../../store/kinds/filesystem/thread-store.js')
     for (const [path, data] of shares) {
       const owner = this.#owner.ofStore(path)
       this.#stores.set(path, new ThreadFileStore(data as FileShareData, { owner, clock, log }))

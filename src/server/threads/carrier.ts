@@ -1,7 +1,7 @@
 import type { Client } from '../client.js'
 import type { Channel } from '../http2/output.js'
 import type { Consumer, RequestStream } from '../http2/request-stream.js'
-import type { Http1Receiver } from '../remexec/incoming.js'
+import type { Http1Receiver } from '../transport/incoming.js'
 import { type BatchedPort, bufferOf, type Carried } from './batched-port.js'
 import { ToOwner, ToThread } from './events.js'
 

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { reportCrashes } from '../../../src/process/crash.js'
-import { ServiceThreads } from '../../../src/server/carry/service-threads.js'
+import { ServiceThreads } from '../../../src/server/threads/service-threads.js'
 
 // A process with two service threads. Its argument is what each of them does once both run.
 

@@ -1,16 +1,16 @@
 import type { MessagePort } from 'node:worker_threads'
-import { programFile } from '../base/package-root.js'
-import { ownedServers } from '../config/carried.js'
-import type { Config } from '../config/config.js'
-import type { Log, LogLevel } from '../log/log.js'
-import type { LoggedLine } from '../log/sendable.js'
-import type { Service } from '../rpc/rpc.js'
-import type { Security } from '../security/security.js'
-import { type GateShare, servedNamesOf } from '../security/thread-gate.js'
-import { ServiceThreads } from '../server/carry/service-threads.js'
-import type { Listener } from '../server/listener.js'
-import type { SharedStore, ThreadSharing } from '../store/contract/kind.js'
-import { threadUsesOf } from '../store/thread-uses-of.js'
+import { programFile } from '../../base/package-root.js'
+import { ownedServers } from '../../config/carried.js'
+import type { Config } from '../../config/config.js'
+import type { Log, LogLevel } from '../../log/log.js'
+import type { LoggedLine } from '../../log/sendable.js'
+import type { Service } from '../../rpc/rpc.js'
+import type { Security } from '../../security/security.js'
+import { type GateShare, servedNamesOf } from '../../security/thread-gate.js'
+import type { Listener } from '../../server/listener.js'
+import { ServiceThreads } from '../../server/threads/service-threads.js'
+import type { SharedStore, ThreadSharing } from '../../store/contract/kind.js'
+import { threadUsesOf } from '../../store/thread-uses-of.js'
 import { Hearing, type HearingParts } from './hearing.js'
 import {
   type FromServingThread,
@@ -109,7 +109,7 @@ export class Threaded {
     })
     const threads = await ServiceThreads.start({
       count,
-      program: programFile('assembly/service-thread.ts'),
+      program: programFile('assembly/threads/service-thread.ts'),
       data,
       onMessage: (message, thread) => {
         if (message === SERVED) isServing()

@@ -1,15 +1,20 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { systemClock } from '../base/clock.js'
-import { Ledger } from '../ledger/ledger.js'
-import { isWritten, type Log, type LogFields, type LogLevel } from '../log/log.js'
-import { type LoggedLine, sendableFields } from '../log/sendable.js'
-import { surviveFailures } from '../process/failures.js'
-import { BatchedPort, type Carried } from '../server/carry/batched-port.js'
-import { Carrier } from '../server/carry/carrier.js'
-import { ToThread } from '../server/carry/events.js'
-import { type ClosedMessage, type ListenerMessage, READY, type ThreadMessage } from '../server/carry/service-threads.js'
-import { ThreadListener } from '../server/carry/thread-listener.js'
-import { inBackground } from '../work/in-background.js'
+import { systemClock } from '../../base/clock.js'
+import { Ledger } from '../../ledger/ledger.js'
+import { isWritten, type Log, type LogFields, type LogLevel } from '../../log/log.js'
+import { type LoggedLine, sendableFields } from '../../log/sendable.js'
+import { surviveFailures } from '../../process/failures.js'
+import { BatchedPort, type Carried } from '../../server/threads/batched-port.js'
+import { Carrier } from '../../server/threads/carrier.js'
+import { ToThread } from '../../server/threads/events.js'
+import {
+  type ClosedMessage,
+  type ListenerMessage,
+  READY,
+  type ThreadMessage,
+} from '../../server/threads/service-threads.js'
+import { ThreadListener } from '../../server/threads/thread-listener.js'
+import { inBackground } from '../../work/in-background.js'
 import { levelIn, type ServiceThreadData } from './service-threads.js'
 import { ServingThread } from './serving-thread.js'
 import { SERVED, type ToServingThread } from './thread-calls.js'

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 import t from 'tap'
-import { checkPrivateFields } from '../../../src/server/carry/descriptor.js'
+import { checkPrivateFields } from '../../../src/server/threads/descriptor.js'
 
 t.test('service threads do not start with a Node whose sockets have another inside', async (t) => {
   t.doesNotThrow(() => checkPrivateFields(), 'this one')
