@@ -5,7 +5,7 @@ import { compress } from './zstd.js'
 // Content at its edges: names that programs tend to change, bytes that are not text, and counts above one hundred.
 
 /** More than one page, batch or list of a hundred or a thousand entries. */
-export const MANY = 1_500
+export const MANY = 1_510
 
 /** Why a server may refuse the largest of these lists; what it takes must be right. */
 export const MANY_AT_ONCE = 'no text says how many entries a server must take'
@@ -13,9 +13,9 @@ export const MANY_AT_ONCE = 'no text says how many entries a server must take'
 /** Why a server may refuse these names and texts; what it takes must be right. */
 export const UNUSUAL = 'no text says which names and texts a server must take'
 
-/** Names of many entries. Each has letters beyond ASCII and beyond U+FFFF and both cases, so that none is spared. */
+/** Names of many entries. Each has something for every program that changes names, so that none is spared. */
 export const manyNames = (prefix: string): string[] =>
-  Array.from({ length: MANY }, (_, at) => `${prefix} \u00dcber \u{1f980} ${at}`)
+  Array.from({ length: MANY }, (_, at) => `${prefix}  \u00dcber \u{1f980} %41 ${at} `)
 
 /** Names that every file system with Unicode names keeps. No two differ in case or normal form alone. */
 export const UNUSUAL_NAMES: readonly string[] = [

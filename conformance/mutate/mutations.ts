@@ -10,6 +10,7 @@ import { findMissingBlobsMutations } from './mutations/cas/find-missing-blobs.js
 import { getTreeMutations } from './mutations/cas/get-tree.js'
 import { retentionMutations } from './mutations/cas/retention.js'
 import { splitSpliceMutations } from './mutations/cas/split-splice.js'
+import { clientMutations } from './mutations/clients.js'
 import { blobEdgeMutations } from './mutations/edges/blobs.js'
 import { commandEdgeMutations } from './mutations/edges/commands.js'
 import { directoryEdgeMutations } from './mutations/edges/directories.js'
@@ -59,6 +60,7 @@ export const mutationsBySubject: Readonly<Record<string, readonly Mutation[]>> =
   'Written before the rows were read: actions and their outputs': executionPlaceMutations,
   'Silent loss: fails rows of any level': silentLosses,
   'Refusals: warn rows of any level': refusals,
+  'The newest clients': clientMutations,
   'Methods that capabilities claim': unimplementedMutations,
   'Services the server behind the proxy lacks': optionalServicesMutations,
 }

@@ -6,7 +6,7 @@ import { blameNone, seeEach } from './judging.js'
 // All mutations. Whether the lists are complete is checked for each change, in mutations.test.ts.
 // For changes in: conformance
 
-t.setTimeout(600_000)
+t.setTimeout(1_800_000)
 
 t.test('servers that use the freedom of the specification fail no row', (t) => blameNone(t, lawfulVariants))
 

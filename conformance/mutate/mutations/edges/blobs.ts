@@ -86,6 +86,15 @@ export const blobEdgeMutations: readonly Mutation[] = [
     },
   },
   {
+    name: 'batch-update-forgives-after-1000',
+    breaks: 'BatchUpdateBlobs acknowledges every blob after the thousandth, whatever its data.',
+    caughtBy: ['BUB-18'],
+    tamper: () =>
+      onResponse(batchUpdateBlobs, ({ responses }) => {
+        for (const entry of responses.slice(1_000)) entry.status = { code: 0, message: '', details: [] }
+      }),
+  },
+  {
     name: 'batch-update-answers-100',
     breaks: 'BatchUpdateBlobs has entries for a hundred blobs of a batch.',
     caughtBy: ['BUB-17'],

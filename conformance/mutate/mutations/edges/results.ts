@@ -89,6 +89,27 @@ const cachedResultMutations: readonly Mutation[] = [
   })),
 ]
 
+const manyOutputMutations: readonly Mutation[] = [
+  {
+    name: 'output-directories-end-at-1000',
+    breaks: 'The result of an execution: output directories after the thousandth are missing.',
+    caughtBy: ['OUT-21'],
+    tamper: () =>
+      onResult((result) => {
+        result.outputDirectories = result.outputDirectories.slice(0, 1_000)
+      }),
+  },
+  {
+    name: 'output-symlinks-as-ascii',
+    breaks: 'The result of an execution: targets of output symlinks have question marks for non-ASCII letters.',
+    caughtBy: ['OUT-21'],
+    tamper: () =>
+      onResult(({ outputSymlinks }) => {
+        for (const link of outputSymlinks) link.target = asciiOnly(link.target)
+      }),
+  },
+]
+
 const streamMutations: readonly Mutation[] = [
   ...STREAM_FAULTS.map((fault) => ({
     name: `stdout-${fault.name}`,
@@ -115,4 +136,5 @@ export const resultEdgeMutations: readonly Mutation[] = [
   ...resultMutations,
   ...cachedResultMutations,
   ...streamMutations,
+  ...manyOutputMutations,
 ]
