@@ -1,12 +1,15 @@
 #!/usr/bin/env -S node --max-semi-space-size=4 --expose-gc
 import { checks } from './checks/all.js'
 import type { Need } from './exam/candidate.js'
-import { isAlive, lacks, openCandidate, servedServices } from './exam/candidate.js'
+import { isAlive, lacks, openCandidate, openHttpCandidate, servedServices } from './exam/candidate.js'
+import { badgeReport } from './report/badge.js'
 import { documentOf, jsonReport, type ReportDocument } from './report/document.js'
 import { explanation } from './report/explain.js'
+import { writeReports } from './report/folder.js'
 import { htmlReport } from './report/html.js'
 import { junitReport } from './report/junit.js'
 import { markdownReport } from './report/markdown.js'
+import { sarifReport } from './report/sarif.js'
 import { progressLine, textReport } from './report/text.js'
 import { settingsOf, USAGE } from './run/arguments.js'
 import { comeBack } from './run/come-back.js'
@@ -16,7 +19,9 @@ import { type Result, runChecks } from './run/runner.js'
 import { checkOf } from './session/session-checks.js'
 import { oneLine, TargetError } from './wire/target.js'
 
-const WRITERS: Readonly<Record<string, (document: ReportDocument) => string>> = {
+const WRITERS: Readonly<Record<string, (document: ReportDocument, file?: string) => string>> = {
+  sarif: sarifReport,
+  badge: badgeReport,
   text: textReport,
   json: jsonReport,
   html: htmlReport,
@@ -31,9 +36,10 @@ const main = async (): Promise<number> => {
     return 0
   }
   const startMs = performance.now()
-  const chosen = checks.filter(({ id }) => settings.isSelected(id))
-  const sessions = settings.sessions.filter(({ id }) => settings.isSelected(id)).map(checkOf)
-  const candidate = await openCandidate(settings.candidate)
+  const isOverHttp = settings.candidate.address === ''
+  const chosen = checks.filter(({ id, needs = [] }) => settings.isSelected(id) && (!isOverHttp || isOfHttp(needs)))
+  const sessions = isOverHttp ? [] : settings.sessions.filter(({ id }) => settings.isSelected(id)).map(checkOf)
+  const candidate = isOverHttp ? openHttpCandidate(settings.candidate) : await openCandidate(settings.candidate)
   const total = chosen.length + sessions.length
   let done = 0
   const onResult = (result: Result): void => {
@@ -43,7 +49,7 @@ const main = async (): Promise<number> => {
   const { patience } = candidate
   const tooLong = `the run took more than ${settings.timeLimitMs / 1000} s (--time-limit)`
   const limit = setTimeout(() => patience.giveUp(tooLong), settings.timeLimitMs)
-  const lacking = lacks(candidate, await servedServices(candidate))
+  const lacking = lacks(candidate, isOverHttp ? new Set() : await servedServices(candidate))
   const crashes: Crash[] = []
   const running = {
     missing: (need: Need): string | undefined => patience.reason ?? lacking(need),
@@ -59,6 +65,7 @@ const main = async (): Promise<number> => {
   const filled = await runChecks(last ?? [], candidate, { ...running, concurrency: 1 })
   clearTimeout(limit)
   candidate.client.close()
+  for (const cache of candidate.http.values()) cache.close()
   const results = [...inOrder([...checked, ...filled]), ...replayed].map((result) =>
     withExpectations(result, settings.expectations),
   )
@@ -67,8 +74,11 @@ const main = async (): Promise<number> => {
   if (settings.writeExpectationsTo !== undefined) {
     writeExpectations(settings.writeExpectationsTo, results, settings.expectations)
   }
+  if (settings.reportsFolder !== undefined) writeReports(settings.reportsFolder, document, settings.expectationsFile)
   const write = WRITERS[settings.format] ?? textReport
-  process.stdout.write(settings.isExplaining ? results.map(explanation).join('\n') : write(document))
+  process.stdout.write(
+    settings.isExplaining ? results.map(explanation).join('\n') : write(document, settings.expectationsFile),
+  )
   if (patience.reason !== undefined) throw new TargetError(`${settings.candidate.address}: ${patience.reason}`)
   for (const method of patience.silentMethods) {
     process.stderr.write(`${settings.candidate.address}: ${method} does not answer: its last calls got no response\n`)
@@ -79,6 +89,8 @@ const main = async (): Promise<number> => {
   const unknown = crashes.filter(({ row }) => row === undefined || !known.has(row))
   return fail + crash + surprise + unknown.length > 0 ? 1 : 0
 }
+
+const isOfHttp = (needs: readonly Need[]): boolean => needs.some((need) => need.startsWith('http'))
 
 const rank = new Map(checks.map(({ id }, index) => [id, index]))
 const inOrder = (results: readonly Result[]): Result[] =>

@@ -1,4 +1,4 @@
-# Both images for both processors, in one build: `docker buildx bake -f deploy/docker-bake.hcl --push` in a checkout.
+# All images for both processors, in one build: `docker buildx bake -f deploy/docker-bake.hcl --push` in a checkout.
 # Each variable can be set in the environment. docs/releasing.md has the command of a release.
 variable "REPOSITORY" { default = "remexec" }
 variable "VERSION" { default = "" }
@@ -6,7 +6,7 @@ variable "REVISION" { default = "" }
 variable "SOURCE" { default = "" }
 
 group "default" {
-  targets = ["remexec", "remexec-full"]
+  targets = ["remexec", "remexec-full", "remexec-conformance"]
 }
 
 target "common" {
@@ -30,4 +30,10 @@ target "remexec-full" {
   inherits = ["common"]
   target   = "remexec-full"
   tags     = VERSION == "" ? ["${REPOSITORY}-full:latest"] : ["${REPOSITORY}-full:latest", "${REPOSITORY}-full:${VERSION}"]
+}
+
+target "remexec-conformance" {
+  inherits = ["common"]
+  target   = "remexec-conformance"
+  tags     = VERSION == "" ? ["${REPOSITORY}-conformance:latest"] : ["${REPOSITORY}-conformance:latest", "${REPOSITORY}-conformance:${VERSION}"]
 }

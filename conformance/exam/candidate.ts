@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { ClientHttp2Session } from 'node:http2'
 import { type ClientOptions, credentials } from '@grpc/grpc-js'
 import { Compressor, DigestFunction } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
-import type { Output } from '../proto/codec.js'
+import { codec, type Output } from '../proto/codec.js'
 import { Code, codeName } from '../proto/status-code.js'
 import { Client, type Outcome } from '../wire/client.js'
 import { diagnose } from '../wire/diagnose.js'
+import { HttpCache, type HttpKind } from '../wire/http.js'
 import { REQUEST_METADATA, requestMetadata } from '../wire/identity.js'
 import * as methods from '../wire/methods.js'
 import { Patience } from '../wire/patience.js'
@@ -44,6 +45,8 @@ export type Need =
   | 'build-events'
   | 'health'
   | 'reflection'
+  | 'http'
+  | `http:${HttpKind}`
 
 /** The target of the exam and the identity of its calls. */
 export interface Candidate {
@@ -69,6 +72,8 @@ export interface Candidate {
   readonly capabilities: Output<'build.bazel.remote.execution.v2.ServerCapabilities'>
   /** Platform properties of every action. */
   readonly properties: readonly { readonly name: string; readonly value: string }[]
+  /** The HTTP caches to examine, by kind. */
+  readonly http: ReadonlyMap<HttpKind, HttpCache>
 }
 
 export interface CandidateSettings extends TargetSettings {
@@ -81,6 +86,39 @@ export interface CandidateSettings extends TargetSettings {
   readonly headers: Readonly<Record<string, string>>
   /** Multiplies every deadline. Default 1. */
   readonly patience?: number | undefined
+  /** Addresses of HTTP caches. */
+  readonly http?: readonly { readonly kind: HttpKind; readonly address: string }[] | undefined
+}
+
+const httpOf = ({ http = [], headers, tls }: CandidateSettings): Map<HttpKind, HttpCache> =>
+  new Map(http.map(({ kind, address }) => [kind, new HttpCache(kind, address, headers, tls)]))
+
+const noCapabilities = codec('build.bazel.remote.execution.v2.ServerCapabilities').decode(new Uint8Array())
+
+/** A server that is examined over HTTP alone: it announces nothing, and no call of it is made. */
+export const openHttpCandidate = (settings: CandidateSettings): Candidate => {
+  const http = httpOf(settings)
+  const address = [...http.values()][0]?.address ?? ''
+  const patience = new Patience(settings.patience)
+  const identity = { toolName: 'remexec-conformance', invocationId: randomUUID() }
+  const connect = (): Client =>
+    new Client(new URL(address).host, credentials.createInsecure(), { headers: {}, identity, patience })
+  return {
+    ...settings,
+    address,
+    client: connect(),
+    patience,
+    answered: new Set(),
+    connect,
+    openSession: () => Promise.reject(new Error('there is no gRPC address')),
+    wireHeaders: () => settings.headers,
+    secondInstanceName: undefined,
+    readOnlyInstanceName: undefined,
+    cacheOnlyInstanceName: undefined,
+    storeBytes: undefined,
+    capabilities: noCapabilities,
+    http,
+  }
 }
 
 const PATIENCE_MS = 5_000
@@ -130,6 +168,7 @@ export const openCandidate = async (settings: CandidateSettings): Promise<Candid
     storeBytes: settings.storeBytes,
     capabilities,
     properties: settings.properties,
+    http: httpOf(settings),
   }
 }
 
@@ -139,8 +178,13 @@ const failureText = ({ code, garbage, message, responses }: Outcome<unknown>): s
   return `${codeName(code)} ${oneLine(message)}`
 }
 
-/** Whether the server still answers GetCapabilities. */
-export const isAlive = async ({ client, instanceName }: Candidate): Promise<boolean> => {
+/** Whether the server still answers GetCapabilities, or any of its caches anything. */
+export const isAlive = async ({ client, instanceName, http, capabilities }: Candidate): Promise<boolean> => {
+  const [cache] = http.values()
+  if (capabilities === noCapabilities && cache !== undefined) {
+    const answer = await cache.send({ method: 'GET', path: '', deadlineMs: PATIENCE_MS }).catch(() => undefined)
+    return answer !== undefined
+  }
   const { code } = await client.call(methods.getCapabilities, { instanceName }, { deadlineMs: PATIENCE_MS })
   return code === Code.OK
 }
@@ -205,6 +249,9 @@ const tooNew = (candidate: Candidate, minor: number): string | undefined => {
   return `the lowest version that the server announces is ${lowest.major}.${lowest.minor}; this is for clients below 2.${minor}`
 }
 
+const lacksCache = ({ http }: Candidate, kind: HttpKind): string | undefined =>
+  http.has(kind) ? undefined : `needs --http ${kind === 'bazel' ? '' : `${kind}+`}http://...`
+
 /** Why the candidate cannot meet a need, or undefined when it can. */
 export const lacks = (candidate: Candidate, served: ReadonlySet<Need>): ((need: Need) => string | undefined) => {
   const { cacheCapabilities, executionCapabilities } = candidate.capabilities
@@ -240,6 +287,8 @@ export const lacks = (candidate: Candidate, served: ReadonlySet<Need>): ((need: 
     const [, wantedMinor] = /^api:2\.(\d+)$/.exec(need) ?? []
     if (wantedMinor !== undefined) return tooOld(candidate, Number(wantedMinor))
     if (need === 'below:2.1') return tooNew(candidate, 1)
+    if (need === 'http') return candidate.http.size > 0 ? undefined : 'needs --http'
+    if (need.startsWith('http:')) return lacksCache(candidate, need.slice(5) as HttpKind)
     if (need === 'tls') return candidate.address.startsWith('grpcs:') ? undefined : 'needs a grpcs:// address'
     const claim = claims[need]
     if (claim !== undefined) return claim ? undefined : `the server does not announce ${need}`

@@ -5,6 +5,7 @@ import { codec, type Input, type Output } from '../proto/codec.js'
 import { Code, type CodeName, codeName } from '../proto/status-code.js'
 import { openOnWire } from '../wire/bare-call.js'
 import type { CallSettings, Client, Conversation, Outcome, Outgoing } from '../wire/client.js'
+import type { HttpAnswer, HttpCache, HttpKind, HttpRequest } from '../wire/http.js'
 import type { Method } from '../wire/methods.js'
 import * as methods from '../wire/methods.js'
 import { show } from '../wire/show.js'
@@ -24,6 +25,7 @@ export interface TranscriptLine {
 }
 
 const MOST_CALLS = 40
+const HTTP_MS = 15_000
 
 /** One run of one check: calls with the candidate's settings, fresh content, expectations, and a transcript. */
 export class Exam {
@@ -114,6 +116,36 @@ export class Exam {
     const session = await this.candidate.openSession()
     this.#sessions.push(session)
     return session
+  }
+
+  /** The HTTP caches to examine. */
+  get caches(): readonly HttpCache[] {
+    return [...this.candidate.http.values()]
+  }
+
+  /** The HTTP cache of this kind, which the check needs. */
+  cache(kind: HttpKind): HttpCache {
+    return this.present(this.candidate.http.get(kind), `an HTTP cache of kind ${kind}`)
+  }
+
+  /** Sends a request to an HTTP cache and notes it. A lost or late answer is a divergence. */
+  async send(cache: HttpCache, sent: HttpRequest): Promise<HttpAnswer> {
+    const deadlineMs = this.candidate.patience.scaledMs(sent.deadlineMs ?? HTTP_MS)
+    const line = `> ${sent.method} ${cache.address} ${sent.path} <${sent.body?.length ?? 0} bytes>`
+    try {
+      const answer = await cache.send({ ...sent, deadlineMs })
+      this.#noteHttp(sent, [line, `< ${answer.status} <${answer.body.length} bytes>`], String(answer.status))
+      return answer
+    } catch (error) {
+      const found = error instanceof Error ? error.message : String(error)
+      this.#noteHttp(sent, [line], found)
+      if (sent.breakAfterBytes === undefined) this.lostConnection ||= /ECONN|EPIPE|hang up/.test(found)
+      throw new Divergence(`an answer to ${sent.method} ${sent.path.slice(0, 100)}`, found)
+    }
+  }
+
+  #noteHttp({ method }: HttpRequest, messages: readonly string[], end: string): void {
+    if (this.transcript.length < MOST_CALLS) this.transcript.push({ method: `HTTP/${method}`, messages, end })
   }
 
   /** Makes a call in bare HTTP/2 frames, with the headers of every call; see `openOnWire`. */

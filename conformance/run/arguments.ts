@@ -5,16 +5,20 @@ import type { CandidateSettings } from '../exam/candidate.js'
 import { notThere, requirements } from '../requirements/requirements.js'
 import { readSession, type Session } from '../session/session.js'
 import { sessions as ownSessions } from '../session/session-checks.js'
+import { httpAddressOf } from '../wire/http.js'
 import { oneLine, TargetError } from '../wire/target.js'
 import { type Expectations, readExpectations } from './expectations.js'
 
 export const USAGE = `usage: remexec-conformance grpc://HOST:PORT [options]
+       remexec-conformance --http ADDRESS [options]
 
   --instance-name NAME          the instance to examine (default: the empty name)
   --second-instance-name NAME   another instance with stores of its own
   --read-only-instance NAME     an instance whose action cache refuses updates
   --cache-only-instance NAME    an instance without execution
   --store-size SIZE             what the store of the CAS holds, 1mb to 1gb: opens the rows that fill it three times over
+  --http ADDRESS                an HTTP cache of build tools: http://HOST:PORT/PATH for Bazel's, KIND+http://... for ccache,
+                                gradle, turborepo, nx, webdav, or plain; repeatable, and enough without a gRPC address
   --property NAME=VALUE         a platform property every action carries; repeatable
   --header NAME=VALUE           metadata on every call; repeatable
   --tls-ca, --tls-cert, --tls-key FILE
@@ -23,8 +27,10 @@ export const USAGE = `usage: remexec-conformance grpc://HOST:PORT [options]
   --except ID[,ID...]           all but these: rows that this server does not survive, for instance
   --session FOLDER              replay the recorded session in this folder too; repeatable
   --explain ID[,ID...]          only these, with all that was sent and came, and what clients make of it
-  --format FORMAT               text, json, junit, markdown or html (default: text)
-  --expectations FILE           a JSON5 list of { id, reason }: known divergences of this server
+  --format FORMAT               text, json, junit, sarif, markdown, html or badge (default: text)
+  --reports FOLDER              write all of them there as well, for CI; on GitHub the job's summary gets the Markdown
+  --expectations FILE           a JSON5 list of { id, reason }: known divergences of this server; those with versions, such as
+                                '>=2.5 <2.6.1', count if --server-version is one of these
   --write-expectations FILE     write what diverges as such a list, to be read and given reasons
   --restart-command COMMAND     run by the shell when the server has gone away, to bring it back
   --server-name NAME            names the server in reports (default: its address)
@@ -45,6 +51,9 @@ export interface Settings {
   readonly timeLimitMs: number
   readonly expectations: Expectations
   readonly writeExpectationsTo: string | undefined
+  /** The file of known divergences, beside which SARIF puts its findings. */
+  readonly expectationsFile: string | undefined
+  readonly reportsFolder: string | undefined
   readonly restartCommand: string | undefined
   /** Of the suite and of --session. */
   readonly sessions: readonly Session[]
@@ -55,14 +64,15 @@ export interface Settings {
   isSelected(id: string): boolean
 }
 
-const FORMATS = ['text', 'json', 'junit', 'markdown', 'html']
+const FORMATS = ['text', 'json', 'junit', 'sarif', 'markdown', 'html', 'badge']
 
 /** Throws a TargetError that names the wrong argument. */
 export const settingsOf = (args: readonly string[]): Settings | 'help' => {
   const { values, positionals } = parsed(args)
   if (values.help) return 'help'
   const [address] = positionals
-  if (address === undefined || positionals.length > 1) throw new TargetError(USAGE.trimEnd())
+  const http = values.http.map(httpAddressOf)
+  if ((address === undefined && http.length === 0) || positionals.length > 1) throw new TargetError(USAGE.trimEnd())
   if (!FORMATS.includes(values.format)) {
     throw new TargetError(`--format ${values.format}: expected ${FORMATS.join(', ')}`)
   }
@@ -74,7 +84,8 @@ export const settingsOf = (args: readonly string[]): Settings | 'help' => {
   for (const wanted of [...(only ?? []), ...(except ?? [])]) checkSelector(wanted, ids)
   return {
     candidate: {
-      address,
+      address: address ?? '',
+      http,
       instanceName: values['instance-name'],
       secondInstanceName: values['second-instance-name'],
       readOnlyInstanceName: values['read-only-instance'],
@@ -94,13 +105,18 @@ export const settingsOf = (args: readonly string[]): Settings | 'help' => {
     isExplaining: values.explain !== undefined,
     isQuiet: values.quiet,
     timeLimitMs: millisecondsOf(values['time-limit']),
-    expectations: values.expectations === undefined ? new Map() : readExpectations(values.expectations, ids),
-    serverName: values['server-name'] ?? address,
+    expectations:
+      values.expectations === undefined
+        ? new Map()
+        : readExpectations(values.expectations, ids, values['server-version']),
+    serverName: values['server-name'] ?? address ?? http[0]?.address ?? '',
     serverVersion: values['server-version'],
     examinedWith: examinedWith(values),
     isSelected: (id) =>
       (only?.some((wanted) => selects(wanted, id)) ?? true) && !except?.some((wanted) => selects(wanted, id)),
     writeExpectationsTo: values['write-expectations'],
+    expectationsFile: values.expectations,
+    reportsFolder: values.reports,
     restartCommand: values['restart-command'],
     sessions,
   }
@@ -145,6 +161,7 @@ const parsed = (args: readonly string[]) => {
         'read-only-instance': { type: 'string' },
         'cache-only-instance': { type: 'string' },
         'store-size': { type: 'string' },
+        http: { type: 'string', multiple: true, default: [] },
         property: { type: 'string', multiple: true, default: [] },
         header: { type: 'string', multiple: true, default: [] },
         'tls-ca': { type: 'string' },
@@ -158,6 +175,7 @@ const parsed = (args: readonly string[]) => {
         session: { type: 'string', multiple: true, default: [] },
         expectations: { type: 'string' },
         'write-expectations': { type: 'string' },
+        reports: { type: 'string' },
         'restart-command': { type: 'string' },
         'server-name': { type: 'string' },
         'server-version': { type: 'string', default: '' },
@@ -207,6 +225,7 @@ const EXAMINING = [
 const examinedWith = (values: ReturnType<typeof parsed>['values']): string[] => [
   ...EXAMINING.flatMap((name) => (values[name] ? [`--${name} ${values[name]}`] : [])),
   ...values.property.map((property) => `--property ${property}`),
+  ...values.http.map((each) => `--http ${each.replace(/\/\/[^@/]*@/, '//...@')}`),
   ...values.session.map((folder) => `--session ${basename(folder)}`),
   ...pairs(values.header).map(([name]) => `--header ${name}=...`),
   ...(values['tls-ca'] === undefined ? [] : ['--tls-ca']),

@@ -3,22 +3,27 @@ import json5 from 'json5'
 import { notThere, requirements } from '../requirements/requirements.js'
 import { oneLine, TargetError } from '../wire/target.js'
 import type { Result } from './runner.js'
+import { isInRange } from './versions.js'
 
 /** The known divergences of one server: reason by requirement id. */
 export type Expectations = ReadonlyMap<string, string>
 
 /**
- * Reads a JSON5 list of `{ id, reason }`. Throws a TargetError for other entries and unknown ids, because a misread
- * list would hide findings.
+ * Reads a JSON5 list of `{ id, reason }`, of which entries with `versions` count only for servers of these. Throws a
+ * TargetError for other entries and unknown ids, because a misread list would hide findings.
  */
-export const readExpectations = (path: string, ids: readonly string[] = []): Expectations => {
+export const readExpectations = (path: string, ids: readonly string[] = [], serverVersion = ''): Expectations => {
   const expectations = new Map<string, string>()
   for (const entry of listIn(path)) {
-    const { id, reason } = typeof entry === 'object' && entry !== null ? (entry as Record<string, unknown>) : {}
+    const { id, reason, versions } =
+      typeof entry === 'object' && entry !== null ? (entry as Record<string, unknown>) : {}
     if (typeof id !== 'string' || typeof reason !== 'string' || reason === '') {
       throw new TargetError(`${path}: expected { id, reason }, found ${oneLine(JSON.stringify(entry) ?? '')}`)
     }
     if (!requirements.has(id) && !ids.includes(id)) throw new TargetError(`${path}: ${id} ${notThere(id)}`)
+    if (versions !== undefined && typeof versions !== 'string')
+      throw new TargetError(`${path}: ${id}: expected versions to be a text such as ">=2.5 <2.6.1"`)
+    if (versions !== undefined && !isInRange(serverVersion, versions)) continue
     if (expectations.has(id)) throw new TargetError(`${path}: ${id} is listed twice`)
     expectations.set(id, reason)
   }

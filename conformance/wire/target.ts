@@ -50,6 +50,17 @@ export const targetOf = ({ address, tls }: TargetSettings): Target => {
   }
 }
 
+/** Certificates for HTTPS, as read. */
+export const tlsOf = ({ ca, cert, key, serverName }: TargetSettings['tls']) => {
+  const read = [contentOf(ca, '--tls-ca'), contentOf(cert, '--tls-cert'), contentOf(key, '--tls-key')] as const
+  return {
+    ...(read[0] === null ? {} : { ca: read[0] }),
+    ...(read[1] === null ? {} : { cert: read[1] }),
+    ...(read[2] === null ? {} : { key: read[2] }),
+    ...(serverName === undefined ? {} : { servername: serverName }),
+  }
+}
+
 const contentOf = (path: string | undefined, option: string): Buffer | null => {
   if (path === undefined) return null
   try {
