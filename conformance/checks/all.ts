@@ -16,6 +16,8 @@ import { findMissingBlobsChecks } from './cas/find-missing-blobs.js'
 import { getTreeChecks } from './cas/get-tree.js'
 import { retentionChecks } from './cas/retention.js'
 import { splitSpliceChecks } from './cas/split-splice.js'
+import { buildClientChecks } from './clients/builds.js'
+import { chunkClientChecks } from './clients/chunks.js'
 import { actionEdgeChecks } from './execution/action-edges.js'
 import { commandChecks } from './execution/command.js'
 import { executionDigestChecks } from './execution/digests.js'
@@ -26,6 +28,8 @@ import { platformAndVersionChecks } from './execution/platform.js'
 import { executeRefusalChecks } from './execution/refusals.js'
 import { executionResultChecks } from './execution/results.js'
 import { waitExecutionChecks } from './execution/wait-execution.js'
+import { everyCacheChecks } from './http/every-cache.js'
+import { toolCacheChecks } from './http/tools.js'
 import { buildEventChecks } from './other-services/build-events.js'
 import { logStreamChecks } from './other-services/logstream.js'
 import { remoteAssetChecks } from './other-services/remote-asset.js'
@@ -81,6 +85,10 @@ const all: readonly Check[] = [
   ...buildEventChecks,
   ...healthChecks,
   ...reflectionChecks,
+  ...chunkClientChecks,
+  ...buildClientChecks,
+  ...everyCacheChecks,
+  ...toolCacheChecks,
 ]
 
 const rank = new Map([...requirements.keys()].map((id, index) => [id, index]))

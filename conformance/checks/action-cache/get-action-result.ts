@@ -1,14 +1,20 @@
 import type { Need } from '../../exam/candidate.js'
-import { RANDOM_LINE, run } from '../../material/action.js'
+import { EMPTY_DIGEST } from '../../exam/exam.js'
+import { type ActionResult, RANDOM_LINE, run } from '../../material/action.js'
 import { comparable, everyOutput, found, get, storedAction, storedResult, update } from '../../material/action-cache.js'
-import { EVERY_BYTE_AND_SPACE } from '../../material/edges.js'
+import { EVERY_BYTE_AND_SPACE, manyNames } from '../../material/edges.js'
 import { rawDirectory } from '../../material/input-tree.js'
 import { takesLinks } from '../../material/operation.js'
 import { Code } from '../../proto/status-code.js'
 import type { Check } from '../../requirements/check.js'
+import { show } from '../../wire/show.js'
 
 const needs: readonly Need[] = ['action-cache', 'cas']
 const writable: readonly Need[] = [...needs, 'action-cache-update']
+
+/** Without details in the server's own types, which it may add and leave out. */
+const metadataOf = ({ executionMetadata }: ActionResult): string =>
+  show(executionMetadata && { ...executionMetadata, auxiliaryMetadata: [] })
 
 export const getActionResultChecks: readonly Check[] = [
   {
@@ -60,7 +66,9 @@ export const getActionResultChecks: readonly Check[] = [
       for (const _ of [1, 2]) {
         const outcome = await get(exam, prepared.actionDigest)
         if (outcome.code === Code.NOT_FOUND) exam.notApplicable('the server does not cache executed actions')
-        exam.expectEqual(found(exam, outcome).executionMetadata, result.executionMetadata, 'execution_metadata')
+        const [told, ran] = [metadataOf(found(exam, outcome)), metadataOf(result)]
+        // Where a busy server lost its worker and ran the action again, the cache may have the other run.
+        exam.expectInTime(told === ran, `execution_metadata to be ${ran}`, told)
       }
     },
   },
@@ -134,21 +142,26 @@ export const getActionResultChecks: readonly Check[] = [
   },
   {
     id: 'ACG-09',
-    sends: 'inline_output_files with three output paths and an unknown one; contents that are filled are right.',
+    sends: 'inline_output_files with 1,500 output paths and an unknown one; contents that are filled are right.',
     needs: writable,
     run: async (exam) => {
-      const contents = [exam.random(400), exam.random(400), Buffer.concat([EVERY_BYTE_AND_SPACE, exam.random(16)])]
-      const digests = await exam.upload(...contents)
-      const outputFiles = digests.map((digest, at) => ({ path: `out/${at}`, digest, isExecutable: at === 0 }))
+      const few = [exam.random(40), exam.random(40), Buffer.concat([EVERY_BYTE_AND_SPACE, exam.random(16)])]
+      const digests = await exam.upload(...few)
+      const contents = manyNames('').map((_, at) => few[at % 3] ?? Buffer.alloc(0))
+      const outputFiles = contents.map((_, at) => ({
+        path: `out/${at}`,
+        digest: digests[at % 3] ?? EMPTY_DIGEST,
+        isExecutable: at % 2 === 0,
+      }))
       const actionDigest = await storedAction(exam)
       exam.expectCode(await update(exam, actionDigest, { outputFiles }), 'OK')
       const inlineOutputFiles = [...outputFiles.map(({ path }) => path), 'no/such/file']
       const result = found(exam, await get(exam, actionDigest, { inlineOutputFiles }))
       exam.expectTrue(comparable(result), comparable({ outputFiles }), 'the result')
       const filled = result.outputFiles.filter((file) => file.contents.length > 0)
-      exam.chose(`inlines ${filled.length} of 3 output files`)
+      exam.chose(`inlines ${filled.length} of ${contents.length} output files`)
       for (const { path, contents: inlined } of filled)
-        exam.expectBytes(inlined, contents[outputFiles.findIndex((file) => file.path === path)] ?? inlined, 'contents')
+        exam.expectBytes(inlined, contents[Number(path.slice(4))] ?? Buffer.alloc(0), 'contents')
     },
   },
   {

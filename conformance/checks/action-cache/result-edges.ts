@@ -11,6 +11,7 @@ import {
 } from '../../material/edges.js'
 import type { Check } from '../../requirements/check.js'
 
+const STDERR = Buffer.concat([EVERY_BYTE_AND_SPACE, EVERY_BYTE_AND_SPACE])
 const NAMES = [...UNUSUAL_NAMES, ...FOLDED_NAMES]
 
 /** Some Trees that differ, in the CAS. */
@@ -47,7 +48,7 @@ const edgeResult = async (exam: Exam): Promise<ActionResultInput> => {
     outputDirectorySymlinks: links.filter((link, at) => !isLast(link, at)),
     exitCode: -1_073_741_819,
     stdoutRaw: EVERY_BYTE_AND_SPACE,
-    stderrRaw: Buffer.from('\n'),
+    stderrRaw: STDERR,
     executionMetadata: { worker: 'worker \u00fcber\n\u{1f980}' },
   }
 }
@@ -68,7 +69,7 @@ export const resultEdgeChecks: readonly Check[] = [
       const outputs = (of: ActionResultInput) => ({ ...comparable(of), stdout: '', stderr: '' })
       exam.expectEqual(outputs(stored), outputs(result), 'the result')
       exam.expectBytes(await outputBytes(exam, stored, 'stdout'), EVERY_BYTE_AND_SPACE, 'stdout')
-      exam.expectBytes(await outputBytes(exam, stored, 'stderr'), Buffer.from('\n'), 'stderr')
+      exam.expectBytes(await outputBytes(exam, stored, 'stderr'), STDERR, 'stderr')
       exam.expectEqual(stored.executionMetadata?.worker, result.executionMetadata?.worker, 'the worker')
     },
   },

@@ -13,57 +13,67 @@ import {
   storedResult,
   update,
 } from '../../material/action-cache.js'
+import { manyNames } from '../../material/edges.js'
 import { rawDirectory } from '../../material/input-tree.js'
+import { codec } from '../../proto/codec.js'
 import type { Check } from '../../requirements/check.js'
 import * as methods from '../../wire/methods.js'
 
+const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 const writable: readonly Need[] = ['action-cache', 'cas', 'action-cache-update']
 
-const LINKS = [
-  { path: 'a', target: '../elsewhere' },
-  { path: 'b', target: '../elsewhere' },
-]
-
-const linksWith = (nodeProperties: NonNullable<ActionResultInput['outputSymlinks']>[number]['nodeProperties']) =>
-  LINKS.map((link) => ({ ...link, nodeProperties: nodeProperties ?? null }))
-
-const OF_THE_SUITE = 'type.googleapis.com/conformance.Any'
+const OF_THE_SUITE = ['type.googleapis.com/conformance.Any', 'type.googleapis.com/conformance.Other']
 
 /** Leaves out details that the server adds in its own types, which auxiliary_metadata allows. */
 const asSent = (told: ActionResult) => {
   const { executionMetadata } = told
   if (executionMetadata === null) return told
-  const auxiliaryMetadata = executionMetadata.auxiliaryMetadata.filter(({ typeUrl }) => typeUrl === OF_THE_SUITE)
+  const auxiliaryMetadata = executionMetadata.auxiliaryMetadata.filter(({ typeUrl }) => OF_THE_SUITE.includes(typeUrl))
   return { ...told, executionMetadata: { ...executionMetadata, auxiliaryMetadata } }
 }
 
-/** A result with every kind of output and every optional field. */
+/** Properties of a node: a time below a microsecond, a mode, and texts that differ. */
+const propertiesOf = (at: number) => ({
+  mtime: { seconds: 1_600_000_000 + at, nanos: 5 + at },
+  unixMode: { value: 0o1000 + (at % 0o777) },
+  properties: [
+    { name: ` p  ${at} \u00dcber \u{1f980} %41`, value: `V  ${at} \u00dcber \u{1f980} %41 ` },
+    { name: `q${at}`, value: `W${at}` },
+  ],
+})
+
+const linksOf = (prefix: string) =>
+  manyNames(prefix).map((path, at) => ({ path, target: `../${at} ${path}`, nodeProperties: propertiesOf(at) }))
+
+/** A result with every kind of output, 1,500 of each, and every optional field. */
 const everyDetail = async (exam: Exam): Promise<ActionResultInput> => {
   const plain = await everyOutput(exam)
-  const mtime = { seconds: 1_600_000_000, nanos: 5 }
   const at = (seconds: number) => ({ seconds: 1_600_000_000 + seconds, nanos: 250_000_123 + seconds })
-  const properties = [
-    { name: 'p', value: 'v' },
-    { name: '\u00fcber', value: ' \u{1f980} ' },
-  ]
-  const [rootDirectoryDigest = EMPTY_DIGEST] = await exam.upload(
-    rawDirectory({ symlinks: [{ name: exam.uuid(), target: 'x' }] }),
+  const [one, two] = plain.outputFiles ?? []
+  const [tree, other] = plain.outputDirectories ?? []
+  const roots = await exam.upload(
+    ...['x', 'y'].map((target) => rawDirectory({ symlinks: [{ name: exam.uuid(), target }] })),
   )
-  const nodeProperties = { mtime, unixMode: { value: 0o640 }, properties }
+  const directories = linksOf('directory')
   return {
     ...plain,
-    outputFiles: (plain.outputFiles ?? []).map((file) => ({
-      ...file,
-      nodeProperties,
+    outputFiles: manyNames('out/').map((path, index) => ({
+      ...(index % 2 === 0 ? one : two),
+      path,
+      nodeProperties: propertiesOf(index),
     })),
-    outputDirectories: (plain.outputDirectories ?? []).map((each, index) =>
-      index === 0 ? { ...each, isTopologicallySorted: true, rootDirectoryDigest } : each,
-    ),
-    outputFileSymlinks: linksWith(nodeProperties).slice(0, 1),
-    outputDirectorySymlinks: linksWith(nodeProperties).slice(1),
-    outputSymlinks: linksWith(nodeProperties),
+    outputDirectories: manyNames('dir').map((path, index) => ({
+      ...(index % 2 === 0 ? tree : other),
+      path,
+      isTopologicallySorted: index % 2 === 0,
+      rootDirectoryDigest: roots[index % 2] ?? null,
+    })),
+    outputFileSymlinks: linksOf('file'),
+    outputDirectorySymlinks: directories,
+    // Some stand in the newest list alone, so that it is missed if it ends early.
+    outputSymlinks: [...directories, ...linksOf('link')],
     executionMetadata: {
-      worker: 'w',
+      worker: ' \u00dcber  \u{1f980} %41 ',
       queuedTimestamp: at(0),
       workerStartTimestamp: at(1),
       inputFetchStartTimestamp: at(2),
@@ -74,10 +84,16 @@ const everyDetail = async (exam: Exam): Promise<ActionResultInput> => {
       outputUploadStartTimestamp: at(6),
       outputUploadCompletedTimestamp: at(7),
       workerCompletedTimestamp: at(8),
-      auxiliaryMetadata: ['aux', 'other\u0000'].map((text) => ({ typeUrl: OF_THE_SUITE, value: Buffer.from(text) })),
+      auxiliaryMetadata: manyNames('aux').map((text, index) => ({
+        typeUrl: OF_THE_SUITE[index % 2] ?? '',
+        value: Buffer.concat([Buffer.from('\ufeff'), Buffer.from([0xff, 0, 13, 10]), Buffer.from(text)]),
+      })),
     },
   }
 }
+
+/** With the fields that decoding fills in. */
+const inSent = (result: ActionResultInput): ActionResult => resultCodec.decode(resultCodec.encode(result))
 
 export const updateActionResultChecks: readonly Check[] = [
   {
@@ -182,25 +198,25 @@ export const updateActionResultChecks: readonly Check[] = [
   {
     id: 'ACU-09',
     sends:
-      'A result with node properties, metadata, and symlinks in all three lists; all come back, in the answer too.',
+      'Metadata, 1,500 outputs of each kind with properties, symlinks in all three lists; all come back, in the answer too.',
     needs: writable,
     run: async (exam) => {
       const actionDigest = await storedAction(exam)
       const result = await everyDetail(exam)
-      const legacyOf = ({ outputFileSymlinks, outputDirectorySymlinks }: Partial<ActionResult>) =>
+      const legacyOf = ({ outputFileSymlinks, outputDirectorySymlinks }: ActionResultInput) =>
         [outputFileSymlinks, outputDirectorySymlinks].map((links) =>
-          links?.map(({ path, target }) => ({ path, target })),
+          links?.map(({ path, target, nodeProperties }) => ({ path, target, nodeProperties })),
         )
       const answer = found(exam, await update(exam, actionDigest, result))
       for (const [told, what] of [
         [found(exam, await get(exam, actionDigest)), 'the result'],
         [answer, 'the answer to the update'],
       ] as const) {
-        const kept = told.outputFiles.find(({ path }) => path === 'out/run')?.nodeProperties
+        const kept = told.outputFiles[0]?.nodeProperties
         if (told !== answer)
-          exam.observed('keeps node properties', kept?.mtime?.nanos === 5 && kept.unixMode?.value === 0o640)
+          exam.observed('keeps node properties', kept?.mtime?.nanos === 5 && kept.unixMode?.value === 0o1000)
         exam.expectEqual(inFull(asSent(told)), inFull(result), what)
-        exam.expectEqual(legacyOf(told), [LINKS.slice(0, 1), LINKS.slice(1)], `the legacy lists of ${what}`)
+        exam.expectEqual(legacyOf(told), legacyOf(inSent(result)), `the legacy lists of ${what}`)
       }
     },
   },

@@ -14,6 +14,7 @@ import {
 import {
   byBytes,
   type Directory,
+  decodeDirectory,
   directory,
   file,
   type InputNode,
@@ -29,8 +30,11 @@ const tell = ({ hash, sizeBytes }: Digest): string => `${hash}/${sizeBytes}`
 /** Small blobs, from eight bytes up: fewer bytes would be the same in two runs now and then. */
 const many = (exam: Exam): Buffer[] => [
   exam.random(8),
-  ...Array.from({ length: MANY }, (_, at) => Buffer.concat([exam.random(16), Buffer.alloc(at % 150)])),
+  ...Array.from({ length: MANY }, (_, at) => Buffer.concat([MARKED, exam.random(16), Buffer.alloc(at % 150)])),
 ]
+
+/** Something for every program that takes bytes for text: a mark, no UTF-8, a NUL, and a line end. */
+const MARKED = Buffer.concat([Buffer.from('\ufeff'), Buffer.from([0xff, 0x00, 0x0d, 0x0a])])
 
 const batchUpdate = (exam: Exam, blobs: readonly Buffer[]) =>
   exam.call(methods.batchUpdateBlobs, {
@@ -79,6 +83,37 @@ const contentChecks: readonly Check[] = [
       exam.expectEqual(entries.length, blobs.length, 'the number of entries')
       for (const { status } of entries) exam.expectStatus(status, 'of each entry')
       exam.expectEqual(await exam.missing(blobs.map((blob) => exam.digest(blob))), [], 'what is missing')
+    },
+  },
+  {
+    id: 'BUB-18',
+    mayRefuse: MANY_AT_ONCE,
+    sends: 'A batch of 1,500 blobs, of which some have the data of others; only these fail, and all others are stored.',
+    needs: ['cas'],
+    run: async (exam) => {
+      const blobs = many(exam).slice(1)
+      const wrong = new Set([0, 1, 2, 500, 999, 1_000, 1_499])
+      const outcome = await exam.call(methods.batchUpdateBlobs, {
+        instanceName: exam.instanceName,
+        requests: blobs.map((data, at) => ({
+          digest: exam.digest(data),
+          data: wrong.has(at) ? Buffer.concat([data.subarray(1), Buffer.from('x')]) : data,
+        })),
+      })
+      exam.expectCode(outcome, 'OK')
+      const codes = new Map(
+        outcome.responses[0]?.responses.map(({ digest, status }) => [digest && tell(digest), status?.code]),
+      )
+      const refused = blobs.flatMap((blob, at) => {
+        const code = codes.get(tell(exam.digest(blob)))
+        exam.expect(codes.has(tell(exam.digest(blob))), `an entry for blob ${at} with its digest`, 'none')
+        return (code ?? 0) === 0 ? [] : [at]
+      })
+      exam.expectTrue(refused, [...wrong], 'the numbers of the refused blobs')
+      const missing = await exam.missing(blobs.map((blob) => exam.digest(blob)))
+      exam.expectEqual(missing.length, wrong.size, 'the number of missing blobs')
+      const [first] = [...wrong].map((at) => codes.get(tell(exam.digest(blobs[at] ?? Buffer.alloc(0)))))
+      exam.expectEqual(first, 3, 'the code of the first refused blob')
     },
   },
   {
@@ -157,6 +192,7 @@ const treeChecks: readonly Check[] = [
       const names = [...UNUSUAL_NAMES, ...FOLDED_NAMES]
       const contents = ['one', 'two', 'three'].map((text) => Buffer.from(text))
       const targets = [...UNUSUAL_TARGETS, ...manyNames('to/')]
+      const many = manyNames('')
       const below = manyNames('d').map((name, at): [string, InputNode] => [
         name,
         directory({ [`${at}`]: file(`${at}`) }),
@@ -164,26 +200,42 @@ const treeChecks: readonly Check[] = [
       const nodes = Object.fromEntries<InputNode>([
         ...names.map((name, at): [string, InputNode] => [`d${name}`, at % 2 === 0 ? twin : directory({})]),
         ...names.map((name): [string, InputNode] => [name, file(EVERY_BYTE)]),
-        ...targets.map((target, at): [string, InputNode] => [`l${at}`, symlink(target)]),
+        ...targets.map((target, at): [string, InputNode] => [`l${names[at] ?? many[at] ?? ''} ${at}`, symlink(target)]),
         ...manyNames('f').map((name, at): [string, InputNode] => [name, file(contents[at % 3] ?? '', at % 2 === 0)]),
         ...below,
       ])
-      const root = packed(directory(nodes))
-      const blobs = [root, packed(twin), ...below.map(([, node]) => packed(node as typeof twin))].map(
-        (each) => each.blobs[0],
-      )
-      const directories = blobs.map((bytes = Buffer.alloc(0)) => bytes)
+      const rootBytes = withProperties(packed(directory(nodes)).blobs[0] ?? Buffer.alloc(0))
+      const blobs = [packed(twin), ...below.map(([, node]) => packed(node as typeof twin))].map((each) => each.blobs[0])
+      const directories = [rootBytes, ...blobs.map((bytes = Buffer.alloc(0)) => bytes)]
       await exam.upload(...directories)
-      const outcome = await exam.call(methods.getTree, { instanceName: exam.instanceName, rootDigest: root.digest })
+      const outcome = await exam.call(methods.getTree, {
+        instanceName: exam.instanceName,
+        rootDigest: exam.digest(rootBytes),
+      })
       exam.expectCode(outcome, 'OK')
       const came = outcome.responses.flatMap((response) => response.directories)
       const told = [...new Set(came.map((each) => rawDirectory(each).toString('hex')))].sort()
       const expected = [...directories, Buffer.alloc(0)].map((bytes) => bytes.toString('hex')).sort()
-      const [rootBytes = Buffer.alloc(0)] = directories
       exam.expect(told.join() === expected.join(), 'the Directories as stored', difference(came, rootBytes))
     },
   },
 ]
+
+/** The same Directory with properties on every node: times below a microsecond, modes, and texts that differ. */
+const withProperties = (bytes: Uint8Array): Buffer => {
+  const message = decodeDirectory(bytes)
+  const of = (at: number): NonNullable<Directory['nodeProperties']> => ({
+    mtime: { seconds: 1_600_000_000 + at, nanos: 123_456_789 },
+    unixMode: { value: 0o1000 + (at % 0o777) },
+    properties: [
+      { name: ` \u00dcber  \u{1f980} %41 A${at}`, value: `\u00dcber  \u{1f980} %41 A${at} ` },
+      { name: `plain${at}`, value: `B${at}` },
+    ],
+  })
+  for (const [at, node] of [...message.files, ...message.symlinks].entries()) node.nodeProperties = of(at)
+  message.nodeProperties = of(0)
+  return rawDirectory(message)
+}
 
 const symlink = (target: string): InputNode => ({ kind: 'symlink', target })
 
@@ -200,14 +252,16 @@ const spliceChecks: readonly Check[] = [
   {
     id: 'SPL-13',
     mayRefuse: MANY_AT_ONCE,
-    sends: 'A blob of equal chunks, spliced from one chunk named 1,500 times, then split; the same content.',
+    sends: 'A blob spliced from three chunks named 1,500 times in all, then split; the same content.',
     needs: ['cas', 'bytestream', 'splice'],
     run: async (exam) => {
-      const chunk = exam.random(1_024)
-      const [chunkDigest = EMPTY_DIGEST] = await exam.upload(chunk)
-      const whole = Buffer.concat(Array.from({ length: MANY }, () => chunk))
+      const chunks = [1_024, 1_000, 500].map((sizeBytes) => exam.random(sizeBytes))
+      const stored = await exam.upload(...chunks)
+      // A chunk twice in a row, and neighbours that differ.
+      const order = Array.from({ length: MANY }, (_, at) => [0, 0, 1, 2][at % 4] ?? 0)
+      const whole = Buffer.concat(order.map((of) => chunks[of] ?? Buffer.alloc(0)))
       const request = { instanceName: exam.instanceName, blobDigest: exam.digest(whole) }
-      const chunkDigests = Array.from({ length: MANY }, () => chunkDigest)
+      const chunkDigests = order.map((of) => stored[of] ?? EMPTY_DIGEST)
       exam.expectCode(await exam.call(methods.spliceBlob, { ...request, chunkDigests }), 'OK')
       exam.expectBytes(await readBlob(exam, request.blobDigest), whole, 'the blob')
       if (exam.capabilities.cacheCapabilities?.splitBlobSupport !== true) return

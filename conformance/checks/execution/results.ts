@@ -20,6 +20,7 @@ import {
 } from '../../material/action.js'
 import { repeatedDigest } from '../../material/large-blob.js'
 import { codec, type Output } from '../../proto/codec.js'
+import { codeName } from '../../proto/status-code.js'
 import { toMs } from '../../proto/time.js'
 import type { Check } from '../../requirements/check.js'
 import * as methods from '../../wire/methods.js'
@@ -232,8 +233,9 @@ const resultChecks: readonly Check[] = [
       if (named?.metadata == null) return exam.chose('gives no stream names')
       const { stdoutStreamName } = metadataCodec.decode(named.metadata.value)
       const { code, data } = await exam.read(stdoutStreamName)
-      exam.expectEqual(code, 0, 'the code of reading the stream that the server names')
-      exam.expect(data.toString().startsWith('early'), 'what the action printed', data.toString('utf8', 0, 40))
+      // A busy machine may tell the name, or read the stream, after the action has ended and the stream is gone.
+      exam.expectInTime(code === 0, 'the stream that the server names to be readable', codeName(code))
+      exam.expectInTime(data.toString().startsWith('early'), 'what the action printed', data.toString('utf8', 0, 40))
       exam.chose('streams stdout')
     },
   },

@@ -59,6 +59,25 @@ const expectNoAsset = (exam: Exam, outcome: Outcome<Output<'build.bazel.remote.a
   else exam.expectError(outcome)
 }
 
+/** URIs and qualifiers that a program may change, sorted by name. */
+const names = (exam: Exam) => {
+  const texts = ['plain', '\u00dcber \u{1f980}', '%41 A', ' spaces ', 'a//b/./c', 'cafe\u0301']
+  const uris = texts.map((text) => `urn:conformance:${exam.uuid()}:${text}`)
+  const qualifiers = [
+    { name: 'conformance.a', value: exam.uuid() },
+    { name: 'conformance.b', value: ' \u00dcber \u{1f980} %41 ' },
+  ]
+  return { uris, qualifiers }
+}
+
+type Qualifiers = readonly { readonly name: string; readonly value: string }[]
+
+/** The same with one value in another case, and with one trimmed. */
+const otherQualifiers = (qualifiers: Qualifiers): Qualifiers[] =>
+  [(text: string) => text.toUpperCase(), (text: string) => `${text}x`].map((change) =>
+    qualifiers.map((each, at) => (at === 1 ? { ...each, value: change(each.value) } : each)),
+  )
+
 const ABORTED = 10
 const DEADLINE_EXCEEDED = 4
 const NOT_FOUND = 5
@@ -205,6 +224,49 @@ export const remoteAssetChecks: readonly Check[] = [
       expectFault(exam, await fetchBlob(exam, { uris: [unreachable(exam)], qualifiers }), ...FAULTS)
       const older = [{ name: 'bazel.auth_headers', value: '{}' }]
       expectFault(exam, await fetchBlob(exam, { uris: [unreachable(exam)], qualifiers: older }), ...FAULTS)
+    },
+  },
+  {
+    id: 'AST-12',
+    sends: 'A blob pushed under URIs and with qualifiers in several alphabets; fetched by each URI, and not by others.',
+    needs: pushable,
+    run: async (exam) => {
+      const data = exam.random(300)
+      const [blobDigest = EMPTY_DIGEST] = await exam.upload(data)
+      const { uris, qualifiers } = names(exam)
+      const push = { instanceName: exam.instanceName, uris, qualifiers, blobDigest }
+      exam.expectCode(await exam.call(methods.pushBlob, push), 'OK')
+      for (const uri of uris) {
+        const outcome = await fetchBlob(exam, { uris: [uri], qualifiers })
+        expectMiss(exam, outcome, 0)
+        const [answer] = outcome.responses
+        exam.expectDigest(answer?.blobDigest, blobDigest, 'blob_digest')
+        exam.expectEqual(answer?.uri, uri, 'the uri')
+      }
+      for (const others of otherQualifiers(qualifiers))
+        expectFault(exam, await fetchBlob(exam, { uris: uris.slice(0, 1), qualifiers: others }), ...FAULTS)
+    },
+  },
+  {
+    id: 'AST-13',
+    sends:
+      'A directory pushed under URIs and with qualifiers in several alphabets; fetched by each, and not by others.',
+    needs: pushable,
+    run: async (exam) => {
+      const { instanceName } = exam
+      const tree = packed(directory({ f: file(exam.uuid()) }))
+      await exam.upload(...tree.blobs)
+      const { uris, qualifiers } = names(exam)
+      const push = { instanceName, uris, qualifiers, rootDirectoryDigest: tree.digest }
+      exam.expectCode(await exam.call(methods.pushDirectory, push), 'OK')
+      for (const uri of uris) {
+        const outcome = await exam.call(methods.fetchDirectory, { instanceName, uris: [uri], qualifiers })
+        exam.expectCode(outcome, 'OK')
+        const [answer] = outcome.responses
+        exam.expectEqual(answer?.status?.code ?? 0, 0, 'the code of the status')
+        exam.expectDigest(answer?.rootDirectoryDigest, tree.digest, 'root_directory_digest')
+        exam.expectEqual(answer?.uri, uri, 'the uri')
+      }
     },
   },
 ]

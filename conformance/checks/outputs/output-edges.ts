@@ -2,9 +2,17 @@ import type { Exam } from '../../exam/exam.js'
 import { type ActionResult, onWorkers, run } from '../../material/action.js'
 import { comparable, found, get } from '../../material/action-cache.js'
 import { FOLDED_NAMES, manyNames, UNUSUAL, UNUSUAL_NAMES, UNUSUAL_TARGETS } from '../../material/edges.js'
-import { byBytes } from '../../material/input-tree.js'
+import {
+  byBytes,
+  decodeDirectory,
+  directory,
+  file,
+  type InputTree,
+  packed,
+  symlink,
+} from '../../material/input-tree.js'
 import { takesLinks } from '../../material/operation.js'
-import { entriesOf, type Tree, treeOf } from '../../material/output-tree.js'
+import { entriesOf, type Tree, treeCodec, treeOf } from '../../material/output-tree.js'
 import { Code } from '../../proto/status-code.js'
 import type { Check } from '../../requirements/check.js'
 
@@ -12,7 +20,7 @@ const MANY_NAMES = manyNames('many')
 
 /**
  * Writes a file per argument: every second one is executable, every third one is empty, all others are equal. Modes are
- * set by find, because a process for each of thousands would take minutes.
+ * set by one chmod, because a process for each of thousands would take minutes.
  */
 const WRITING = `umask 022; i=0; for p do
   if [ $((i%3)) = 0 ]; then : > "./$p"; else printf same > "./$p"; fi
@@ -41,6 +49,9 @@ const filesCheck = async (exam: Exam, names: readonly string[]): Promise<void> =
   if (cached.code === Code.NOT_FOUND || cached.code === Code.UNIMPLEMENTED) return
   exam.expectEqual(comparable(found(exam, cached)), comparable(result), 'the cached result')
 }
+
+/** Neighbours differ, so that one in the place of another is seen. */
+const twinOf = (at: number): InputTree => ({ [`f${at % 3}`]: file(`same ${at % 3}`) })
 
 const expectSorted = (exam: Exam, directory: Tree['root']): void => {
   for (const nodes of [directory?.files, directory?.directories, directory?.symlinks]) {
@@ -83,6 +94,36 @@ export const outputEdgeChecks: readonly Check[] = onWorkers([
         'd void',
       ]
       exam.expectEqual(entriesOf(exam, tree).sort(), expected.sort(), 'the entries of the Tree')
+    },
+  },
+  {
+    id: 'OUT-21',
+    mayRefuse: UNUSUAL,
+    needs: ['api:2.1'],
+    sends: '1,500 output symlinks and as many output directories with unusual names; reported unchanged.',
+    run: async (exam) => {
+      const links = (await takesLinks(exam)) ? [...UNUSUAL_TARGETS, ...manyNames('to/')] : []
+      const names = [...UNUSUAL_NAMES, ...manyNames('d')].map((name) => `dirs/${name}`)
+      const paths = links.map((_, at) => `links/l  \u00dcber \u{1f980} %41 ${at} `)
+      const linked = Object.fromEntries(links.map((target, at) => [paths[at]?.slice(6) ?? '', symlink(target)]))
+      const made = Object.fromEntries(names.map((name, at) => [name.slice(5), directory(twinOf(at))]))
+      // One process copies them all: one for each of thousands would take minutes.
+      const { result } = await run(exam, {
+        script: 'cp -RP in/links in/dirs .',
+        inputs: { in: directory({ links: directory(linked), dirs: directory(made) }) },
+        command: { outputPaths: [...paths, ...names].sort(byBytes) },
+        outputDirectories: names,
+      })
+      const told = result.outputSymlinks.map(({ path, target }) => `${path} -> ${target}`)
+      exam.expectEqual(
+        told.sort(),
+        links.map((target, at) => `${paths[at]} -> ${target}`).sort(),
+        'the output symlinks',
+      )
+      const roots = names.map((_, at) => packed(directory(twinOf(at))).blobs[0] ?? Buffer.alloc(0))
+      const trees = roots.map((bytes) => exam.digest(treeCodec.encode({ root: decodeDirectory(bytes) })).hash)
+      const came = result.outputDirectories.map(({ path, treeDigest }) => `${path} ${treeDigest?.hash}`)
+      exam.expectEqual(came.sort(), names.map((name, at) => `${name} ${trees[at]}`).sort(), 'the output directories')
     },
   },
   {

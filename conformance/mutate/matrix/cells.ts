@@ -1,32 +1,8 @@
 import { type Carrier, carriers } from './carriers.js'
+import { type Cell, COUNTS, keyOf } from './cell.js'
 import { reasonOf } from './left-out.js'
 import { type LeftOutField, type Place, placesOf } from './places.js'
-import {
-  ALPHABETS,
-  type Alphabet,
-  LETTER_WAYS,
-  type ListWay,
-  ORDERS,
-  type Order,
-  PLAIN_WAYS,
-  type Way,
-} from './ways.js'
-
-/** The number of an entry that is wrong alone, or the number of entries after which a list ends. */
-export const COUNTS = [1, 2, 1_000, 1_500] as const
-
-/** One way for one place to be wrong. */
-export interface Cell {
-  readonly carrier: Carrier
-  readonly place: Place
-  readonly way: Way | ListWay
-  readonly alphabet?: Alphabet | Order | undefined
-  /** Absent: every entry. */
-  readonly count?: number | undefined
-}
-
-export const keyOf = ({ carrier, place, way, alphabet, count }: Cell): string =>
-  [carrier.name, place.path, way, alphabet ?? 'any', count === undefined ? 'all' : String(count)].join('\t')
+import { ALPHABETS, LETTER_WAYS, ORDERS, PLAIN_WAYS } from './ways.js'
 
 const ofValue = (carrier: Carrier, place: Place): Cell[] => {
   // An entry of a list within a list is counted with the outer one.

@@ -1,6 +1,6 @@
 import type { Any } from '../../wire/methods.js'
 import type { Mutation } from '../mutation.js'
-import { type Cell, keyOf } from './cells.js'
+import { type Cell, keyOf } from './cell.js'
 import { put, type Slot, slotsOf } from './slots.js'
 import { type Alphabet, inOrder, isOf, type Order, type Way, withoutEqualContent, wrongly } from './ways.js'
 

@@ -1,4 +1,4 @@
-import type { Cell } from './cells.js'
+import type { Cell } from './cell.js'
 
 /** Why a cell is not tried: no row could see it, or a server may do this. Undefined when it is tried. */
 export const reasonOf = (cell: Cell): string | undefined => RULES.find(({ of }) => of(cell))?.reason
@@ -211,5 +211,10 @@ const RULES: readonly Rule[] = [
   {
     reason: 'types of packed messages hold nothing to normalise',
     of: at(/./, /typeUrl$/, isOf('normalised', 're-encoded')),
+  },
+  {
+    reason:
+      'a copy that a server may leave out, and that GetActionResult tries for 1,500 files; EXE-39 compares what an execution inlines',
+    of: at(/^Execute$/, /contents$/),
   },
 ]

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { type Cell, keyOf, matrixOf } from './cells.js'
+import { type Cell, keyOf } from './cell.js'
+import { matrixOf } from './cells.js'
 import { reportOf } from './report.js'
 import { readTable, writeTable } from './table.js'
 import { fateOf, objectionsTo } from './trial.js'

@@ -1,4 +1,4 @@
-import { type Cell, keyOf } from './cells.js'
+import { type Cell, keyOf } from './cell.js'
 import type { Fate } from './trial.js'
 
 /** `conformance/matrix.md`. */

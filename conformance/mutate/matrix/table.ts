@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Cell, keyOf } from './cells.js'
+import { type Cell, keyOf } from './cell.js'
 import type { Fate } from './trial.js'
 
 /** The kept table: a line for each cell, with the row that noticed its mutation. */

@@ -4,7 +4,7 @@ import { type Result, runChecks } from '../../run/runner.js'
 import type { Mutation } from '../mutation.js'
 import { MutatingProxy } from '../proxy/proxy.js'
 import { rowsFor } from './carriers.js'
-import type { Cell } from './cells.js'
+import type { Cell } from './cell.js'
 import { Effect, mutationOf } from './fault.js'
 
 /** What came of a cell: the row that objected first and its verdict, or why none did. */
