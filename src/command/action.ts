@@ -119,7 +119,9 @@ const originLines = (result: ActionResult): string[] => {
   if (origin === undefined) return []
   const { identity, workerId = '', scope = '', isConfined = false } = origin
   const where = workerId === '' ? 'a client gave it' : `ran on ${workerId}, ${isConfined ? 'confined' : 'not confined'}`
-  return [`origin     ${identity || 'not known'}${scope === '' ? '' : `, scope ${scope}`}; ${where}`]
+  const { process = '', processRequest = 0 } = origin
+  const within = process === '' ? '' : `, as request ${processRequest} of persistent worker ${process}`
+  return [`origin     ${identity || 'not known'}${scope === '' ? '' : `, scope ${scope}`}; ${where}${within}`]
 }
 
 const outputLine = (name: string, raw: Buffer, digest: ActionResult['stdoutDigest']): string[] => {

@@ -87,7 +87,7 @@ const building = async (t: Test, protocol: Protocol): Promise<void> => {
   const third = await bothWays('the tool is changed')
   t.match(third[0], /^version 2$/m)
   t.notMatch(log(), /persistent worker failed/)
-  t.equal(await stop(), 0)
+  await stop()
 }
 
 for (const protocol of ['proto', 'json'] as const) {

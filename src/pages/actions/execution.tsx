@@ -5,7 +5,7 @@ import { codec } from '../../proto/codec.js'
 import type { ActionResult, ExecutedActionMetadata } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { CommandUsage } from '../../proto/generated/remexec.worker.v1.js'
 import { type Time as ProtoTime, toMs } from '../../proto/time.js'
-import { originOf } from '../../reapi/result-origin.js'
+import { originOf, processOf } from '../../reapi/result-origin.js'
 import { msData, textData, timeData } from '../parts/data.js'
 import { Said } from '../parts/said.js'
 import { durationText, Facts, Time } from '../parts/small.js'
@@ -26,11 +26,13 @@ export const Execution = ({
   const packed = metadata.auxiliaryMetadata.find((any) => holds(any, usageCodec))
   const worker = [metadata.worker, origin?.workerIdentity].filter(Boolean).join(', ')
   const usage = packed && unpack(usageCodec, packed)
+  const { process, processRequest = 0 } = processOf(result)
   const facts: (readonly [string, ComponentChildren])[] = [
     ['Written by', origin?.identity && <Said text={origin.identity} />],
     ['Scope', origin?.scope && <Said text={origin.scope} />],
     ['Confined', origin?.workerId && (origin.isConfined === true ? 'yes' : 'no')],
     ['Worker', worker && <Said text={worker} />],
+    ['Persistent worker', process !== undefined && <Said text={`request ${processRequest} of process ${process}`} />],
     ['Ran', metadata.executionStartTimestamp && <Time ms={toMs(metadata.executionStartTimestamp)} />],
     ['Processor time', usage && durationText(ms(usage.userTime) + ms(usage.systemTime))],
     ['Peak memory', usage && memoryText(usage)],

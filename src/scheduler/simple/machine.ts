@@ -102,12 +102,7 @@ export class SimpleScheduler {
   }
 
   /** `unmatched` counts queued executions that no connected worker can ever run. */
-  get workers(): {
-    readonly connected: number
-    readonly running: number
-    readonly queued: number
-    readonly unmatched: number
-  } {
+  get workers(): Readonly<Record<'connected' | 'running' | 'queued' | 'unmatched', number>> {
     const { queue } = this.#dispatch
     let unmatched = 0
     for (const { capable, arrivals } of queue.buckets) if (capable.size === 0) unmatched += arrivals.size

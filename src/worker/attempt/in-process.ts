@@ -289,10 +289,10 @@ export class InProcess {
     try {
       const answer = await process.ask(encoded, (byBytes) => held.grow(byBytes))
       const durationMs = performance.now() - sinceMs
-      const after = process.usage()
-      const usage = before && after && usageBetween(before, after)
       clearTimeout(timer)
       await process.rest()
+      const after = process.usage()
+      const usage = before && after && usageBetween(before, after)
       execution.say(answer.output)
       const tooMuch = end === 'exited' ? printedTooMuch(execution.printedFiles, limits) : undefined
       if (tooMuch !== undefined)

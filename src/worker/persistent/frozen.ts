@@ -8,6 +8,8 @@ const PATIENCE_MS = 2_000
 /** Looks without a pause before the first one: most processes stop at once. */
 const EAGER_LOOKS = 20
 const PAUSE_MS = 1
+/** Stopped, ended, or gone. */
+const STILL = /^[TtZX]?$/
 
 /** All processes of a program that runs as this group leader; with a sandbox those inside it. */
 export const processesOf = (leader: number, isConfined: boolean): readonly number[] => {
@@ -23,25 +25,27 @@ export const processesOf = (leader: number, isConfined: boolean): readonly numbe
 
 /**
  * Stops a program and all its processes, so that none can change a file while its outputs are read and its inputs compared and
- * exchanged. Returns the processes, all of which stand still: those that are stopped cannot start others. Undefined if one of
- * them goes on.
+ * exchanged. Returns the processes, all of which stand still. Undefined if one of them goes on.
  */
 export const freeze = async (leader: number, isConfined: boolean): Promise<readonly number[] | undefined> => {
   const untilMs = performance.now() + PATIENCE_MS
+  let all = processesOf(leader, isConfined)
   for (let look = 0; performance.now() < untilMs; look++) {
-    const all = processesOf(leader, isConfined)
-    const going = all.filter((pid) => !isStill(pid))
-    if (going.length === 0) return all
-    for (const pid of going) signal(pid, 'SIGSTOP')
+    for (const pid of all) signal(pid, 'SIGSTOP')
     if (look < EAGER_LOOKS) await setImmediate()
     else await new Promise<void>((resolve) => void guardedTimeout(resolve, PAUSE_MS))
+    if (!all.every(isStill)) continue
+    // What stands still starts nothing: if there is nobody else now, there will be nobody else.
+    const now = processesOf(leader, isConfined)
+    if (now.every((pid) => all.includes(pid))) return now
+    all = now
   }
   return undefined
 }
 
-/** Lets a program that was stopped go on. */
-export const thaw = (leader: number, isConfined: boolean): void => {
-  for (const pid of processesOf(leader, isConfined)) signal(pid, 'SIGCONT')
+/** Lets processes that were stopped go on. */
+export const thaw = (pids: readonly number[]): void => {
+  for (const pid of pids) signal(pid, 'SIGCONT')
 }
 
 /** Whether a process of the program is stopped. */
@@ -50,8 +54,10 @@ export const isAnyStopped = (leader: number, isConfined: boolean): boolean =>
 
 /** All threads: a signal stops them one after the other. */
 const isStill = (pid: number): boolean => {
+  // The first one tells of most processes that are not.
+  if (!STILL.test(stateOf(`/proc/${pid}/stat`))) return false
   const threads = unlessGone(() => readdirSync(`/proc/${pid}/task`)) ?? []
-  return threads.every((thread) => /[TtZX]|^$/.test(stateOf(`/proc/${pid}/task/${thread}/stat`)))
+  return threads.every((thread) => STILL.test(stateOf(`/proc/${pid}/task/${thread}/stat`)))
 }
 
 /** One letter; empty if the process is gone. */

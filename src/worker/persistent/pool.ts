@@ -236,7 +236,6 @@ export class Pool {
     const { maxRequests } = this.#options
     if (this.#isClosed) return 'closed'
     if (!(await process.root.restore(() => this.#isClosed))) return 'changed'
-    process.residentBytes = process.usage()?.residentBytes ?? 0
     if (process.hasEnded) return 'died'
     return maxRequests > 0 && process.requests >= maxRequests ? 'requests' : undefined
   }
@@ -246,7 +245,8 @@ export class Pool {
     for (const { process } of this.#idle()) {
       if (clock.now() - process.idleSinceMs >= idleMs) this.end(process, 'idle')
     }
-    for (const process of this.processes) process.residentBytes = process.usage()?.residentBytes ?? 0
+    // Those without a request stand still.
+    for (const { process, state } of this.#places.values()) if (state === 'busy') process.usage()
     this.#fitMemory()
   }
 

@@ -15,7 +15,7 @@ import { openNameless } from '../disk/printed-files.js'
 import type { WorkDirectory } from '../disk/work-directory.js'
 import { Channel } from './channel.js'
 import { ProcessFault } from './fault.js'
-import { freeze, isAnyStopped, thaw } from './frozen.js'
+import { freeze, isAnyStopped, processesOf, thaw } from './frozen.js'
 import type { Protocol, WorkResponse } from './protocol.js'
 import type { ProcessRoot } from './root.js'
 import { beginUsage, type UsageSoFar, usageSoFar } from './usage.js'
@@ -83,6 +83,8 @@ export class PersistentProcess {
   #leader: number | undefined
   #hasEnded = false
   #children: readonly number[] | undefined
+  /** Its processes, while they stand still. */
+  #still: readonly number[] = []
   /** Its own, once it has ended. */
   exitCode = 0
   /** How many requests it had. */
@@ -195,7 +197,7 @@ export class PersistentProcess {
   async ask(request: Buffer, admit: (byBytes: number) => boolean): Promise<WorkResponse> {
     this.requests += 1
     this.#running.busySinceMs = performance.now()
-    if (this.#leader !== undefined) thaw(this.#leader, this.#isConfined)
+    this.#goOn()
     let wasStopped = false
     const look = guardedInterval(() => {
       // Once may be the moment in which it was let go on.
@@ -220,6 +222,7 @@ export class PersistentProcess {
     this.#running.busySinceMs = Number.POSITIVE_INFINITY
     // Programs that a tool starts for its first request may be parts of it: those behind a launcher are.
     this.#children ??= still
+    this.#still = still ?? []
     const isSame = still?.every((pid) => this.#children?.includes(pid) === true) === true
     if (isSame && !this.#hasEnded) return true
     this.kill()
@@ -229,19 +232,32 @@ export class PersistentProcess {
 
   /** Begins to measure what a request uses. */
   beginUsage(): UsageSoFar | undefined {
-    return this.#leader === undefined || this.#hasEnded ? undefined : beginUsage(this.#leader, this.#isConfined)
+    return this.#hasEnded ? undefined : beginUsage(this.#present)
   }
 
   /** What it has used so far. */
   usage(): UsageSoFar | undefined {
-    return this.#leader === undefined || this.#hasEnded ? undefined : usageSoFar(this.#leader, this.#isConfined)
+    if (this.#hasEnded) return undefined
+    const usage = usageSoFar(this.#present)
+    this.residentBytes = usage.residentBytes
+    return usage
+  }
+
+  get #present(): readonly number[] {
+    if (this.#still.length > 0) return this.#still
+    return this.#leader === undefined ? [] : processesOf(this.#leader, this.#isConfined)
+  }
+
+  #goOn(): void {
+    thaw(this.#still)
+    this.#still = []
   }
 
   /** Asks it to end, and kills it if it does not. */
   stop(): void {
     if (this.#hasEnded) return
     this.#channel.end()
-    if (this.#leader !== undefined) thaw(this.#leader, this.#isConfined)
+    this.#goOn()
     this.#launch.terminate(END_GRACE_MS)
   }
 

@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { unlessGone } from '../command/process-facts.js'
 import type { ProgramUsage } from '../command/starter.js'
-import { processesOf } from './frozen.js'
 
 const TICK_MS = 10
 /** Resets the peak of a process (proc(5), clear_refs). */
@@ -18,15 +17,14 @@ export interface UsageSoFar {
 }
 
 /** Begins to measure the peak of memory for a request. */
-export const beginUsage = (leader: number, isConfined: boolean): UsageSoFar => {
-  for (const pid of processesOf(leader, isConfined))
-    unlessGone(() => writeFileSync(`/proc/${pid}/clear_refs`, RESET_PEAK))
-  return usageSoFar(leader, isConfined)
+export const beginUsage = (pids: readonly number[]): UsageSoFar => {
+  for (const pid of pids) unlessGone(() => writeFileSync(`/proc/${pid}/clear_refs`, RESET_PEAK))
+  return usageSoFar(pids)
 }
 
-export const usageSoFar = (leader: number, isConfined: boolean): UsageSoFar => {
+export const usageSoFar = (pids: readonly number[]): UsageSoFar => {
   const sum = { userMs: 0, systemMs: 0, peakResidentBytes: 0, residentBytes: 0 }
-  for (const pid of processesOf(leader, isConfined)) {
+  for (const pid of pids) {
     const text = unlessGone(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
     if (text === undefined) continue
     // Behind the name, fields 14 to 17 of proc(5): own time, and that of children that were waited for.
