@@ -15,10 +15,14 @@ const directory = codec(`${REAPI}.Directory`)
 const action = codec(`${REAPI}.Action`)
 const command = codec(`${REAPI}.Command`).encode({ arguments: ['/bin/true'] })
 
-const DIRECTORIES = 100
 const FILES_EACH = 100
 const FILE_BYTES = 1000
 const HITS = 5
+/** What is measured: trees of so many directories, in which so many files of different directories change. */
+const SIZES = [
+  { directories: 100, changed: 10 },
+  { directories: 44, changed: 1 },
+]
 
 /** One worker that keeps input roots. */
 const keepingRoots = (dataPath: string): object => {
@@ -27,22 +31,36 @@ const keepingRoots = (dataPath: string): object => {
   return { ...config, workers }
 }
 
-/** Uploads a tree of this many files and returns the digest of its root. */
-const storeTree = async (server: ServerProcess) => {
-  const blobs: Buffer[] = []
-  const directories = Array.from({ length: DIRECTORIES }, (_, index) => {
-    const files = Array.from({ length: FILES_EACH }, (_, at) => {
-      const bytes = randomBytes(FILE_BYTES)
-      blobs.push(bytes)
-      return { name: String(at).padStart(3, '0'), digest: digestOf(bytes) }
+/** A tree of directories with files of random bytes. */
+class Tree {
+  readonly #files: { name: string; bytes: Buffer }[][]
+
+  constructor(directories: number) {
+    this.#files = Array.from({ length: directories }, () =>
+      Array.from({ length: FILES_EACH }, (_, at) => ({
+        name: String(at).padStart(3, '0'),
+        bytes: randomBytes(FILE_BYTES),
+      })),
+    )
+  }
+
+  /** Uploads everything and returns the digest of the root. */
+  async store(server: ServerProcess) {
+    const blobs = this.#files.flat().map(({ bytes }) => bytes)
+    const directories = this.#files.map((files, index) => {
+      const encoded = directory.encode({ files: files.map(({ name, bytes }) => ({ name, digest: digestOf(bytes) })) })
+      blobs.push(encoded)
+      return { name: `d${String(index).padStart(3, '0')}`, digest: digestOf(encoded) }
     })
-    const below = directory.encode({ files })
-    blobs.push(below)
-    return { name: `d${String(index).padStart(3, '0')}`, digest: digestOf(below) }
-  })
-  const root = directory.encode({ directories })
-  await store(server, [...blobs, root])
-  return digestOf(root)
+    const root = directory.encode({ directories })
+    await store(server, [...blobs, root])
+    return digestOf(root)
+  }
+
+  /** Changes one file in each of the first directories. */
+  change(count: number): void {
+    for (const [file] of this.#files.slice(0, count)) if (file !== undefined) file.bytes = randomBytes(FILE_BYTES)
+  }
 }
 
 /** The time from the start of an attempt on its worker to the start of its command. */
@@ -64,26 +82,41 @@ export const fetchMs = async (server: ServerProcess, inputRootDigest: ReturnType
   return ms
 }
 
+/** The kept root of the last action is compared before reuse. */
+const compared = () => new Promise((resolve) => setTimeout(resolve, 1000))
+
 async function* observe({ cli, profileFolder, rounds, isQuick }: Builds): AsyncGenerator<Observation> {
-  const cold: number[] = []
-  const kept: number[] = []
-  const server = await startRemexec(keepingRoots, { cli, profileFolder })
-  try {
-    for (let round = 0; round < (isQuick ? 2 : rounds); round++) {
-      const root = await storeTree(server)
-      cold.push(await fetchMs(server, root))
-      for (let hit = 0; hit < HITS; hit++) {
-        // The kept root of the last action is compared before reuse.
-        await new Promise((resolve) => setTimeout(resolve, 1000))
-        kept.push(await fetchMs(server, root))
+  for (const { directories, changed } of SIZES) {
+    const cold: number[] = []
+    const kept: number[] = []
+    const similar: number[] = []
+    const server = await startRemexec(keepingRoots, { cli, profileFolder })
+    try {
+      for (let round = 0; round < (isQuick ? 2 : rounds); round++) {
+        const tree = new Tree(directories)
+        const root = await tree.store(server)
+        cold.push(await fetchMs(server, root))
+        for (let hit = 0; hit < HITS; hit++) {
+          await compared()
+          kept.push(await fetchMs(server, root))
+        }
+        for (let hit = 0; hit < HITS; hit++) {
+          tree.change(changed)
+          const next = await tree.store(server)
+          await compared()
+          similar.push(await fetchMs(server, next))
+        }
       }
+    } finally {
+      await server.stop()
     }
-  } finally {
-    await server.stop()
+    const files = (directories * FILES_EACH).toLocaleString('en')
+    const beside = { name: 'made anew', values: cold }
+    yield { name: `${files} files, made anew`, unit: 'ms', values: cold }
+    yield { name: `${files} files, kept`, unit: 'ms', values: kept, beside }
+    const differ = changed === 1 ? 'one differs' : `${changed} differ`
+    yield { name: `${files} files, of which ${differ}`, unit: 'ms', values: similar, beside }
   }
-  const files = (DIRECTORIES * FILES_EACH).toLocaleString('en')
-  yield { name: `${files} files, made anew`, unit: 'ms', values: cold }
-  yield { name: `${files} files, kept`, unit: 'ms', values: kept }
 }
 
 /** How long an action waits for its inputs. */
