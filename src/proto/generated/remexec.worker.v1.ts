@@ -393,6 +393,7 @@ export interface StoreRequest {
   release: ReleaseLease | null
   locate: LocateFiles | null
   populate: BlobName | null
+  populateTree: BlobName | null
   drop: BlobName | null
   reserve: BlobName | null
   adopt: AdoptFile | null
@@ -402,7 +403,7 @@ export interface StoreRequest {
   traceparent: string
   tracestate: string
   /** Which one is set. */
-  readonly request: 'findMissing' | 'read' | 'put' | 'lease' | 'release' | 'locate' | 'populate' | 'drop' | 'reserve' | 'adopt' | 'remove' | 'limits' | undefined
+  readonly request: 'findMissing' | 'read' | 'put' | 'lease' | 'release' | 'locate' | 'populate' | 'populateTree' | 'drop' | 'reserve' | 'adopt' | 'remove' | 'limits' | undefined
 }
 
 export interface StoreRequestInput {
@@ -415,6 +416,7 @@ export interface StoreRequestInput {
   release?: ReleaseLeaseInput | null | undefined
   locate?: LocateFilesInput | null | undefined
   populate?: BlobNameInput | null | undefined
+  populateTree?: BlobNameInput | null | undefined
   drop?: BlobNameInput | null | undefined
   reserve?: BlobNameInput | null | undefined
   adopt?: AdoptFileInput | null | undefined

@@ -8,7 +8,7 @@ import type { Blob } from '../../stream/blob/blob.js'
 import { type Range, WHOLE } from '../../stream/path.js'
 import { ForwardingStore } from './forwarding.js'
 import type { OperationMeter, StoreMeter, StoreOperation, StoreResult } from './meter.js'
-import type { BlobChunks, BlobEntry, LastingBlobs, Outcomes, Removal, SideBySide, Store } from './store.js'
+import type { BlobChunks, BlobEntry, FarTrees, LastingBlobs, Outcomes, Removal, SideBySide, Store } from './store.js'
 
 /**
  * A store at its path in the configuration. The builder wraps every store in one, so that no kind repeats what all
@@ -35,6 +35,10 @@ export class StoreNode extends ForwardingStore {
 
   get chunks(): BlobChunks | undefined {
     return this.backend.chunks
+  }
+
+  get trees(): FarTrees | undefined {
+    return this.backend.trees
   }
 
   get sideBySide(): SideBySide | undefined {

@@ -79,8 +79,26 @@ export interface Store {
   /** Present when large blobs are kept as lists of chunks that clients can read by themselves. The chunks are blobs too. */
   readonly chunks?: BlobChunks | undefined
 
+  /** Present when a tree of Directories can be read in one request, because each costs a round trip to another server. */
+  readonly trees?: FarTrees | undefined
+
   /** Present when blobs that were put together (`Call.together`) may lie side by side, and are then read as one. */
   readonly sideBySide?: SideBySide | undefined
+}
+
+/** Trees of Directories on another server. */
+export interface FarTrees {
+  /**
+   * Reads the Directories from `root` down and passes them to `take`, parents before children, each with bytes that its digest
+   * describes. Best effort: Directories that the server sends in another order, or beyond a bound, are left out. A retry may
+   * pass some twice. Rejects like a read, and with UNIMPLEMENTED if the server cannot.
+   */
+  read(root: Digest, take: (directories: readonly DirectoryBytes[]) => Promise<void>, call: Call): Promise<void>
+}
+
+export interface DirectoryBytes {
+  readonly digest: Digest
+  readonly bytes: Buffer
 }
 
 /** Blobs that lie one behind the other. */
@@ -257,6 +275,13 @@ export interface BlobFiles {
    * the lease afterwards: until then the blob may be evicted again.
    */
   populate(digest: Digest, call: Call): Promise<void>
+
+  /**
+   * Fetches the Directories from `root` down that are absent from the store behind, in few requests, so that reading them
+   * one level after the other costs no round trips. Best effort: what is missing afterwards is read as usual. Rejects only if
+   * the call is cancelled. Absent if there is never a far store behind.
+   */
+  populateTree?(root: Digest, call: Call): Promise<void>
 
   /**
    * Removes the local file of a blob that a process changed. Another file of the blob whose bytes are still right stays, and

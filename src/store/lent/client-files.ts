@@ -63,6 +63,10 @@ export class LentStoreFiles implements BlobFiles {
     await this.#requests.ask(digest, { populate: { digest: messageOf(digest) } }, call)
   }
 
+  async populateTree(root: Digest, call: Call): Promise<void> {
+    await this.#requests.ask(root, { populateTree: { digest: messageOf(root) } }, call)
+  }
+
   async drop(digest: Digest, call: Call): Promise<void> {
     await this.#requests.ask(digest, { drop: { digest: messageOf(digest) } }, call)
   }

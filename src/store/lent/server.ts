@@ -94,7 +94,8 @@ export class LentStoreServer {
   }
 
   async #do(request: StoreRequest): Promise<LentStoreResponse> {
-    const { findMissing, read, put, lease, locate, populate, drop, reserve, adopt, remove, limits } = request
+    const { findMissing, read, put, lease, locate, populate, drop, reserve, adopt, remove, limits, populateTree } =
+      request
     const stores = lentAs(this.#stores, request.apart?.name)
     const { cas } = stores
     const call = this.#callOf(request)
@@ -111,6 +112,7 @@ export class LentStoreServer {
     if (reserve !== null) return { place: await this.#reserve(filesOf(cas)) }
     if (adopt !== null) await this.#adopt(filesOf(cas), adopt, digestOf(adopt.digest), call)
     else if (populate !== null) await filesOf(cas).populate(digestOf(populate.digest), call)
+    else if (populateTree !== null) await filesOf(cas).populateTree?.(digestOf(populateTree.digest), call)
     else if (drop !== null) await filesOf(cas).drop(digestOf(drop.digest), call)
     else if (remove !== null) await cas.remove(digestOf(remove.digest), remove.isWrong ? 'wrong' : 'unwanted', call)
     else throw new StatusError('UNIMPLEMENTED', 'a store request of a later protocol: run the same release')

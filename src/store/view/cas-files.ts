@@ -27,6 +27,10 @@ export class CasFiles implements BlobFiles {
     if (!digest.isEmpty) await this.#files.populate(digest, call)
   }
 
+  async populateTree(root: Digest, call: Call): Promise<void> {
+    await this.#files.populateTree?.(root, call)
+  }
+
   async drop(digest: Digest, call: Call): Promise<void> {
     if (!digest.isEmpty) await this.#files.drop(digest, call)
   }

@@ -120,6 +120,10 @@ class IsolatedFiles implements BlobFiles {
     return this.#files.populate(digest.isolatedFor(this.#instanceName), call)
   }
 
+  async populateTree(root: Digest, call: Call): Promise<void> {
+    await this.#files.populateTree?.(root.isolatedFor(this.#instanceName), call)
+  }
+
   drop(digest: Digest, call: Call): Promise<void> {
     return this.#files.drop(digest.isolatedFor(this.#instanceName), call)
   }

@@ -131,6 +131,10 @@ class FilesOfWorker implements BlobFiles {
     return noted(this.#files.populate(...args))
   }
 
+  async populateTree(root: Digest, call: Call): Promise<void> {
+    await noted(this.#files.populateTree?.(root, call) ?? Promise.resolve())
+  }
+
   drop(...args: Parameters<BlobFiles['drop']>): ReturnType<BlobFiles['drop']> {
     return noted(this.#files.drop(...args))
   }

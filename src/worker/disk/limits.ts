@@ -3,7 +3,7 @@ export const NAME_MAX_BYTES = 255
 export const PATH_MAX_BYTES = 4095
 
 /** Maximum number of UTF-8 bytes of a UTF-16 unit. */
-const UNIT_MAX_BYTES = 3
+export const UNIT_MAX_BYTES = 3
 
 /** Whether a text has more bytes. Most texts are so short that counting is not necessary. */
 export const isLongerThan = (text: string, maxBytes: number): boolean =>

@@ -3,8 +3,13 @@ import { missingBlobs } from '../../reapi/action.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
 import { type BlobFiles, type BlobLease, missingOf, type Store } from '../../store/contract/store.js'
+import { allOf } from '../../work/all-of.js'
 import { boundedMap, LANES } from '../../work/bounded-map.js'
 import type { InputTree } from './merkle-tree.js'
+
+/** Small blobs are fetched so many at a time, because stores read them in batches from other servers: at most 16 MiB. */
+const SMALL_BYTES = 64 * 1024
+const SMALL_LANES = 256
 
 /** A blob may be evicted between its arrival and its lease. After so many rounds the store is considered too small. */
 const MAX_ROUNDS = 3
@@ -50,14 +55,17 @@ const rejectMissing = (tree: Pick<InputTree, 'missing'>, missing: readonly Diges
 
 const fetchBlobs = async (digests: readonly Digest[], files: BlobFiles, call: Call): Promise<void> => {
   const lost: Digest[] = []
-  await boundedMap(digests, LANES, async (digest) => {
+  const fetch = async (digest: Digest): Promise<void> => {
     try {
       await files.populate(digest, call)
     } catch (error) {
       if (!isStatus(error, 'NOT_FOUND')) throw error
       lost.push(digest)
     }
-  })
+  }
+  const small = digests.filter(({ sizeBytes }) => sizeBytes <= SMALL_BYTES)
+  const large = digests.filter(({ sizeBytes }) => sizeBytes > SMALL_BYTES)
+  await allOf([boundedMap(small, SMALL_LANES, fetch), boundedMap(large, LANES, fetch)])
   if (lost.length > 0) throw missingBlobs(lost)
 }
 

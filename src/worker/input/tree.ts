@@ -5,8 +5,9 @@ import type { Digest } from '../../reapi/digest.js'
 import { type Directory, EMPTY_DIRECTORY, parseDirectory } from '../../reapi/directory.js'
 import { type Call, cancellation } from '../../rpc/call.js'
 import { getBytes, type Store } from '../../store/contract/store.js'
-import { isLongerThan, NAME_MAX_BYTES, PATH_MAX_BYTES } from '../disk/limits.js'
+import { isLongerThan, NAME_MAX_BYTES, PATH_MAX_BYTES, UNIT_MAX_BYTES } from '../disk/limits.js'
 import { assemble, below, InputTree } from './merkle-tree.js'
+import { TreesAhead } from './trees-ahead.js'
 
 const PARALLEL_FETCHES = 32
 const MAX_DIRECTORY_BYTES = 64 * 1024 * 1024
@@ -28,11 +29,22 @@ export const readInputTree = async (
   /** For messages: one of the paths at which each Directory occurs. */
   const paths = new Map([[root.key, '']])
   const pathOf = ({ key }: Digest): string => paths.get(key) ?? ''
+  const depths = new Map([[root.key, 0]])
+  const ahead = new TreesAhead(root, store, call)
   const found = walk<Directory>(root, {
-    fetch: async (digest) => known.get(digest.key) ?? fetchDirectory(digest, pathOf(digest), store, call),
+    fetch: async (digest) => {
+      const directory = known.get(digest.key)
+      if (directory !== undefined) return directory
+      await ahead.fetch(digest, depths.get(digest.key) ?? 0)
+      return fetchDirectory(digest, pathOf(digest), store, call)
+    },
     childrenOf: (directory, digest) => {
       rejectTooLong(directory, pathOf(digest))
-      for (const child of directory.directories) paths.set(child.digest.key, below(pathOf(digest), child.name))
+      const depth = (depths.get(digest.key) ?? 0) + 1
+      for (const child of directory.directories) {
+        paths.set(child.digest.key, below(pathOf(digest), child.name))
+        if (!depths.has(child.digest.key)) depths.set(child.digest.key, depth)
+      }
       return directory.directories.map((child) => child.digest)
     },
     lanes: PARALLEL_FETCHES,
@@ -72,7 +84,10 @@ const fetchDirectory = async (
 }
 
 /** Rejects names and paths that are too long. This also bounds how much of an endless chain of directories is read. */
-const rejectTooLong = ({ files, directories, symlinks }: Directory, path: string): void => {
+const rejectTooLong = (directory: Directory, path: string): void => {
+  const longest = longestNameOf(directory)
+  if (longest <= SURELY_SHORT_NAME && longest + path.length <= SURELY_SHORT_PATH) return
+  const { files, directories, symlinks } = directory
   for (const { name } of [...files, ...directories, ...symlinks]) {
     if (isLongerThan(name, NAME_MAX_BYTES)) {
       const found = `${JSON.stringify(shortened(name))} has a name of ${Buffer.byteLength(name)} bytes`
@@ -84,6 +99,23 @@ const rejectTooLong = ({ files, directories, symlinks }: Directory, path: string
       throw new StatusError('INVALID_ARGUMENT', `${message}, which no machine can make`)
     }
   }
+}
+
+/** No text of so many UTF-16 units has too many bytes. */
+const SURELY_SHORT_NAME = Math.floor(NAME_MAX_BYTES / UNIT_MAX_BYTES)
+const SURELY_SHORT_PATH = Math.floor(PATH_MAX_BYTES / UNIT_MAX_BYTES) - 1
+
+/** Remembered: known directories with thousands of names are looked at for each action. */
+const longestNames = new WeakMap<Directory, number>()
+
+const longestNameOf = (directory: Directory): number => {
+  const known = longestNames.get(directory)
+  if (known !== undefined) return known
+  const { files, directories, symlinks } = directory
+  let longest = 0
+  for (const { name } of [...files, ...directories, ...symlinks]) longest = Math.max(longest, name.length)
+  longestNames.set(directory, longest)
+  return longest
 }
 
 const SHOWN_CHARACTERS = 100

@@ -10,11 +10,15 @@ import { isNews } from './failures.js'
 /** Concurrent copies. They hold at most 128 MiB together, twice that if all are read compressed. */
 export const COPIES_MAX = 32
 
+/** Blobs of at most this size may have more copies in flight: they hold 16 MiB, and cover the round trips to a far slow store. */
+const SMALL_BYTES = 64 * 1024
+const SMALL_COPIES_MAX = 256
+
 /** The copies in flight from slow to fast, one per digest. */
 export class Copies {
   readonly #tiers: CopyTiers
   readonly #log: SparingLog
-  /** At most COPIES_MAX. */
+  /** At most COPIES_MAX, and further ones of small blobs. */
   readonly #underWay: Copy[] = []
   /** Shared by all copies, because creating one costs more than copying a small blob. */
   readonly #closing = new AbortController()
@@ -33,7 +37,8 @@ export class Copies {
   of(digest: Digest, call: Call, wantedAs?: CompressorName): Copy | undefined {
     const underWay = this.#find(digest)
     if (underWay !== undefined) return underWay.isCurrent ? underWay : undefined
-    return this.#underWay.length < COPIES_MAX ? this.#begin(digest, call, wantedAs) : undefined
+    const most = digest.sizeBytes <= SMALL_BYTES ? SMALL_COPIES_MAX : COPIES_MAX
+    return this.#underWay.length < most ? this.#begin(digest, call, wantedAs) : undefined
   }
 
   /**

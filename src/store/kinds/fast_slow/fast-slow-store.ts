@@ -361,6 +361,7 @@ export class FastSlowStore extends BaseStore {
 
   #filesOver(fastFiles: BlobFiles): BlobFiles {
     return new FastSlowFiles(fastFiles, {
+      fast: this.#fast,
       slow: this.#slow,
       copies: this.#copies,
       touches: this.#touches,

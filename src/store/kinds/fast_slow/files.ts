@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { unlink } from 'node:fs/promises'
-import { StatusError } from '../../../base/status-error.js'
+import { isStatus, StatusError } from '../../../base/status-error.js'
 import type { SparingLog } from '../../../log/sparing-log.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { Call } from '../../../rpc/call.js'
@@ -9,8 +9,10 @@ import { STAGE_BYTES } from '../../../stream/path.js'
 import {
   type BlobFiles,
   type BlobLease,
+  type DirectoryBytes,
   type FinishedFile,
   type LocatedBlob,
+  missingOf,
   outcomeOf,
   type ReservedFile,
   type Store,
@@ -21,6 +23,7 @@ import type { SlowTouches } from './slow-touches.js'
 import type { AcknowledgedUploads } from './uploads/acknowledged.js'
 
 export interface FilesParts {
+  readonly fast: Store
   readonly slow: Store
   readonly copies: Copies
   /** Undefined if asking slow for a blob does not extend its lifetime. */
@@ -72,6 +75,34 @@ export class FastSlowFiles implements BlobFiles {
       throw new StatusError('FAILED_PRECONDITION', `${found}, and its fast_direction does not let reads fill it`)
     }
     await copies.populate(digest, call).catch((error: unknown) => absentIfAway(digest, error))
+  }
+
+  async populateTree(root: Digest, call: Call): Promise<void> {
+    const { fast, slow, log, fillsFast } = this.#parts
+    if (slow.trees === undefined || !fillsFast) return
+    if ((await missingOf(fast, [root], call)).length === 0) return
+    const take = async (directories: readonly DirectoryBytes[]): Promise<void> => {
+      const absent = new Set(
+        await missingOf(
+          fast,
+          directories.map(({ digest }) => digest),
+          call,
+        ),
+      )
+      const entries = directories.filter(({ digest }) => absent.has(digest))
+      await fast.putAll(
+        entries.map(({ digest, bytes }) => ({ digest, blob: Blob.ofBytes(bytes) })),
+        call,
+      )
+    }
+    try {
+      await slow.trees.read(root, take, call)
+    } catch (error) {
+      if (call.signal.aborted) throw error
+      if (!isStatus(error, 'UNIMPLEMENTED') && !isStatus(error, 'NOT_FOUND')) {
+        log.warn('a directory tree could not be fetched from the slow store at once', { digest: root.key, error })
+      }
+    }
   }
 
   drop(digest: Digest, call: Call): Promise<void> {

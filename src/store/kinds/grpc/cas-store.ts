@@ -11,6 +11,7 @@ import { extentOf, isWhole, type Range } from '../../../stream/path.js'
 import {
   BaseStore,
   type BlobEntry,
+  type FarTrees,
   type Outcomes,
   outcomeOf,
   PLAIN,
@@ -22,6 +23,7 @@ import type { Health } from './health.js'
 import { type Naming, readName } from './names.js'
 import { openRead } from './read.js'
 import { METHODS, type RemoteServer } from './remote-server.js'
+import { GrpcTrees } from './trees.js'
 import { writeBlob } from './write.js'
 
 export interface Batching {
@@ -70,6 +72,7 @@ const ZSTD_LEAST_BYTES = 1024
 /** The CAS of another server. */
 export class GrpcCasStore extends BaseStore {
   override readonly properties: StoreProperties
+  readonly trees: FarTrees
   readonly #options: CasStoreOptions
   readonly #naming: Naming
   readonly #reads: Batcher<Digest, Buffer | StatusError> | undefined
@@ -79,6 +82,7 @@ export class GrpcCasStore extends BaseStore {
   constructor(options: CasStoreOptions) {
     super()
     this.#options = options
+    this.trees = new GrpcTrees(options.server)
     this.properties = { ...PLAIN, encodings: options.usesZstd ? ['ZSTD'] : [], extendsLifetimes: true }
     this.#naming = { instanceName: options.server.instanceName, isLegacy: options.isLegacy }
     const { batching } = options

@@ -8,6 +8,7 @@ import type { Range } from '../../../stream/path.js'
 import {
   BaseStore,
   type BlobEntry,
+  type FarTrees,
   type Outcomes,
   type Removal,
   type Store,
@@ -33,6 +34,18 @@ export class GrpcStore extends BaseStore {
     this.properties = configured.properties
     this.#configured = configured
     this.#open = open
+  }
+
+  get trees(): FarTrees | undefined {
+    if (this.#configured.trees === undefined) return undefined
+    return {
+      read: async (root, take, call) =>
+        this.#storeOf(root).trees?.read(
+          root.content,
+          (directories) => take(directories.map(({ digest, bytes }) => ({ digest: root.beside(digest), bytes }))),
+          call,
+        ),
+    }
   }
 
   override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {

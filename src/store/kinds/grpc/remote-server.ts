@@ -185,6 +185,7 @@ const REAPI = 'build.bazel.remote.execution.v2'
 export const METHODS = {
   getCapabilities: methodOf(`${REAPI}.Capabilities`, 'GetCapabilities'),
   findMissingBlobs: methodOf(`${REAPI}.ContentAddressableStorage`, 'FindMissingBlobs'),
+  getTree: methodOf(`${REAPI}.ContentAddressableStorage`, 'GetTree'),
   batchReadBlobs: methodOf(`${REAPI}.ContentAddressableStorage`, 'BatchReadBlobs'),
   spliceBlob: methodOf(`${REAPI}.ContentAddressableStorage`, 'SpliceBlob'),
   batchUpdateBlobs: methodOf(`${REAPI}.ContentAddressableStorage`, 'BatchUpdateBlobs'),
