@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
 import t from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
 import { until } from '../../until.js'
+import { sh } from '../attempt/runner-set-up.js'
 import { noWorkers, setUp, type ToolAction } from './set-up.js'
 
 const facts: ToolAction = { steps: ['facts out'] }
@@ -85,4 +87,16 @@ t.test('a process uses no time between requests', { skip: noWorkers }, async (t)
   const before = idle?.usage()
   for (let turn = 0; turn < 20; turn++) await runTool({ ...facts, key: 'other' })
   t.equal(idle?.usage()?.userMs, before?.userMs)
+})
+
+t.test('a process that a command leaves behind is found beside one that stays up', { skip: noWorkers }, async (t) => {
+  const { runTool, run, text, leftovers } = await setUp(t)
+  await runTool(facts)
+  const { result } = await run(sh('setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $!'))
+  const pid = text(result?.stdoutDigest as never).trim()
+  await until(() => {
+    leftovers.look()
+    return !existsSync(`/proc/${pid}`)
+  })
+  t.equal((await runTool(facts)).process.processRequest, 2)
 })
