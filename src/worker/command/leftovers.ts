@@ -109,6 +109,11 @@ export class Leftovers {
     return this.#orphans.of(processGroup, this.#commands)
   }
 
+  get #isStarting(): boolean {
+    for (const { processGroup } of this.#running) if (processGroup === undefined) return true
+    return false
+  }
+
   get knowsOrphans(): boolean {
     return this.#orphans !== undefined
   }
@@ -170,7 +175,7 @@ export class Leftovers {
     const pids = [...killed].filter((pid) => !this.#killed.has(pid))
     if (pids.length > 0) this.#notify(pids)
     this.#killed = killed
-    this.#ended = pids.length > 0 ? ended : new Set()
+    this.#ended = pids.length > 0 || this.#isStarting ? ended : new Set()
   }
 
   /** Sweeps after marking all commands as ended. None may run any more. */
@@ -191,9 +196,9 @@ export class Leftovers {
     // The kernel does not reuse a number as long as a session has it. So if the leader is dead, the session is the old
     // one.
     if (ended.has(session) && !existsSync(`/proc/${session}`)) return true
-    return (
-      !facts.hasTerminal && ['cwd', 'fd/1', 'fd/2'].some((link) => this.#isInEndedDirectory(`/proc/${pid}/${link}`))
-    )
+    // A command that is being started may print to files beside its directory, and its number is not known yet.
+    const links = this.#isStarting ? ['cwd'] : ['cwd', 'fd/1', 'fd/2']
+    return !facts.hasTerminal && links.some((link) => this.#isInEndedDirectory(`/proc/${pid}/${link}`))
   }
 
   #isInEndedDirectory(link: string): boolean {
