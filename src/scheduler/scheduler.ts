@@ -114,13 +114,6 @@ export interface Peer {
   readonly fail: (error: StatusError) => void
 }
 
-/** The term of a leader, as workers are told it. */
-export interface LedTerm {
-  readonly epoch: number
-  readonly termKey: string
-  readonly leaderId: string
-}
-
 /** How an attempt ran, as its worker says. */
 export interface RunFacts {
   /** With no network and no way to change anything but its outputs, from verified inputs out of the CAS. */
@@ -313,7 +306,7 @@ export interface WorkerPool {
   connectWorker(offer: WorkerOffer, previous: WorkerPast, link: WorkerLink): WorkerSession
 
   /** The term of the leader of several servers; absent if there are no others. */
-  readonly term?: LedTerm | undefined
+  readonly term?: { readonly epoch: number; readonly termKey: string } | undefined
 
   /**
    * The server whose workers these are, if another one leads: all that a worker says goes there. `identity` is that of the

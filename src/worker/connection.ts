@@ -240,11 +240,7 @@ export class Connection {
     const { workerId, workerKey, keepAliveIntervalMs: wantedMs, epoch } = welcome
     const { timeoutMs, log, address, onWelcome, clock } = this.#options
     if (!this.#heard.accept(welcome, clock.now())) {
-      log.warn('a leader of an earlier term, or another one of this term, has no say', {
-        address,
-        term: epoch,
-        highest: this.#heard.epoch,
-      })
+      log.warn('a leader of an earlier term has no say any more', { address, term: epoch, highest: this.#heard.epoch })
       this.#stream?.cancel()
       return
     }

@@ -3,8 +3,6 @@ export interface ToldTerm {
   /** 0 where a scheduler has no other servers. */
   readonly epoch: number
   readonly termKey: string
-  /** Of the server; '' if it does not say. */
-  readonly leaderId: string
 }
 
 /** A counter that was lost while no server was there begins anew: a worker that met nobody else for so long believes it. */
@@ -14,8 +12,7 @@ const FORGET_MS = 60_000
 export class HeardTerm {
   #epoch = 0
   #termKey = ''
-  #leaderId = ''
-  /** Since when only leaders of lower terms, or others of the same one, have come. */
+  /** Since when only leaders of lower terms have come. */
   #refusedMs: number | undefined
 
   get epoch(): number {
@@ -27,17 +24,15 @@ export class HeardTerm {
     return this.#termKey
   }
 
-  /** False for a leader of an earlier term, or another one of this term: it has no say. */
-  accept({ epoch, termKey, leaderId }: ToldTerm, nowMs: number): boolean {
-    const isOther = epoch === this.#epoch && leaderId !== '' && this.#leaderId !== '' && leaderId !== this.#leaderId
-    if (epoch !== 0 && (epoch < this.#epoch || isOther)) {
+  /** False for a leader of an earlier term: it has no say any more. */
+  accept({ epoch, termKey }: ToldTerm, nowMs: number): boolean {
+    if (epoch !== 0 && epoch < this.#epoch) {
       this.#refusedMs ??= nowMs
       if (nowMs - this.#refusedMs < FORGET_MS) return false
     }
     this.#refusedMs = undefined
     this.#epoch = epoch
     this.#termKey = termKey
-    this.#leaderId = leaderId
     return true
   }
 }

@@ -159,7 +159,6 @@ export interface Welcome {
   workerKey: string
   epoch: number
   termKey: string
-  leaderId: string
 }
 
 export interface WelcomeInput {
@@ -168,7 +167,6 @@ export interface WelcomeInput {
   workerKey?: string | undefined
   epoch?: number | undefined
   termKey?: string | undefined
-  leaderId?: string | undefined
 }
 
 export interface WorkerHealth {

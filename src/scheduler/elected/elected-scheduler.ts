@@ -17,7 +17,6 @@ import {
   type ActionResults,
   type ExecutionRequest,
   type HandedOperation,
-  type LedTerm,
   type ListedOperation,
   type OperationState,
   type Peer,
@@ -163,10 +162,9 @@ export class ElectedScheduler implements Scheduler, WorkerPool {
     return { name: this.#options.name, join: (peer) => this.#join(peer) }
   }
 
-  get term(): LedTerm | undefined {
+  get term(): { readonly epoch: number; readonly termKey: string } | undefined {
     const epoch = this.#office?.epoch
-    const leaderId = this.#options.candidate.id
-    return epoch === undefined ? undefined : { epoch, termKey: this.#keys.of(epoch), leaderId }
+    return epoch === undefined ? undefined : { epoch, termKey: this.#keys.of(epoch) }
   }
 
   activity(): SchedulerActivity {

@@ -102,8 +102,7 @@ export class SimulatedWorker {
         const { term } = leader.scheduler
         link.send(1, () => {
           epoch = term?.epoch ?? 0
-          if (this.#heard.accept({ epoch, termKey: '', leaderId: '', ...term }, world.nowMs))
-            this.#welcomed(id, key, say)
+          if (this.#heard.accept({ epoch, termKey: term?.termKey ?? '' }, world.nowMs)) this.#welcomed(id, key, say)
           else {
             link.close(0, new StatusError('CANCELLED', 'an earlier term'))
             isOver = true
