@@ -236,7 +236,11 @@ t.test('minimum properties are released once, however an attempt ends', async (t
       bench.pass(60_000, ['w'])
       bench.fail('w', '1-1')
     },
-    'a worker that has lost it': (bench) => comesBack(bench, []),
+    'a worker that has lost it': (bench, name) => {
+      comesBack(bench, [])
+      bench.cancel(name)
+      bench.fail('w', '1-2')
+    },
     'a worker that went and came back with it': (bench) => {
       comesBack(bench, ['1-1'])
       bench.finish('w', '1-1')

@@ -97,6 +97,22 @@ t.test('an attempt that was lost, and comes back, is one try', async (t) => {
   t.match(bench.failure('operations/a')?.message, /^2 of 2 tries failed/)
 })
 
+t.test('a start that was lost with the connection is no try, unless that happens again and again', async (t) => {
+  const bench = new Bench({ maxJobRetries: 1, workerFailuresInARow: 0 })
+  const name = bench.enqueue([], { action: 'a' })
+  bench.machine.clientAttached(0, name)
+  bench.worker('w')
+  const isLost = () => {
+    bench.do(bench.machine.workerDisconnected(bench.nowMs, 'w'))
+    comeBack(bench)
+  }
+  for (let times = 0; times < 10; times++) isLost()
+  t.match(bench.state(name), { stage: 'EXECUTING' })
+  isLost()
+  isLost()
+  t.match(bench.failure(name)?.message, /^2 of 2 tries failed, the last one: worker w came back without this attempt/)
+})
+
 t.test(
   'attempts of two leaders have different ids, also if the second does not know of the last of the first',
   async (t) => {

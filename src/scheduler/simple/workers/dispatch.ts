@@ -211,7 +211,7 @@ export class Dispatch {
     return true
   }
 
-  /** The worker was taken away: that is no try of the action, unless it happens so often that the action may be why. */
+  /** The worker was taken away, or never heard of it: that is no try of the action, unless it happens so often that the action may be why. */
   preempted(execution: Execution, worker: Worker, error: StatusError): void {
     if (++execution.preemptions > MAX_PREEMPTIONS) {
       this.failed(execution, worker, error)

@@ -85,7 +85,9 @@ export class Workers {
     for (const attemptId of new Set(attemptIds)) this.#adopt(worker, before, attemptId, brought?.get(attemptId))
     if (before !== undefined) {
       worker.lastUsed = before.lastUsed
-      this.#lose(before, new StatusError('UNAVAILABLE', `worker ${workerId} came back without this attempt`))
+      const error = new StatusError('UNAVAILABLE', `worker ${workerId} came back without this attempt`)
+      // It has kept what it began: the start was lost with the connection.
+      this.#lose(before, error, true)
     }
     worker.isPaused = false
     this.#dispatch.index.changed(worker)
@@ -336,11 +338,12 @@ export class Workers {
   }
 
   /** Fails the attempts that still run on a removed worker. */
-  #lose(worker: Worker, error: StatusError): void {
+  #lose(worker: Worker, error: StatusError, hasNotBegun = false): void {
     for (const attempt of [...worker.attempts]) {
       const { execution, isExpected } = attempt
       this.#dispatch.close(attempt)
       if (execution !== undefined && isExpected) this.#dispatch.submit(execution)
+      else if (execution !== undefined && hasNotBegun) this.#dispatch.preempted(execution, worker, error)
       else if (execution !== undefined && worker.isGoing) this.#dispatch.preempted(execution, worker, stopped(worker))
       else if (execution !== undefined) this.#dispatch.failed(execution, worker, error)
     }
