@@ -165,8 +165,17 @@ const worksOn = (worker: AttachedWorker, config: Config): Row[] => {
       ? []
       : [['results', `${results.ac_store}: ${pathOf(results.ac_store, config)}`]]),
     ...imagesOf(worker, config),
+    ...keptRootsOf(options),
     ...persistentOf(options),
   ]
+}
+
+/** What becomes of the input roots of actions. */
+const keptRootsOf = ({ directory_cache: kept }: AttachedWorker['options']): Row[] => {
+  if (kept === undefined) return [['input roots', 'made anew for every action (directory_cache keeps them)']]
+  const { max_entries: most, max_size_bytes: maxBytes, max_age_s: age } = kept
+  const bytes = maxBytes === 0 ? '' : ` and ${maxBytes} bytes`
+  return [['input roots', `kept for equal and similar actions: at most ${most}${bytes}, ${age} s after their last use`]]
 }
 
 /** What becomes of actions that ask for a persistent worker. */

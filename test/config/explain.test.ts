@@ -67,6 +67,7 @@ t.test('describes the stages of each store, and the stores of services and worke
     '  connects to         server "worker_api" of this process',
     `  inputs and outputs  WORK: fast_slow(fast: filesystem, slow: ${CAS})`,
     '  results             AC: memory',
+    '  input roots         made anew for every action (directory_cache keeps them)',
     '  persistent workers  kept for actions with persistentWorkerKey: at most twice max_inflight_tasks (at least 8), until 600 s without a request or 500 requests',
   ])
 })

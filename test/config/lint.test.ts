@@ -192,7 +192,7 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
     {
       worker: `directory_cache: { max_entries: 5, max_concurrent_fetches: 2 }, experimental_active_input_leases: true,`,
     },
-    [['workers[0].local.directory_cache.max_concurrent_fetches', /16 at a time/]],
+    [['workers[0].local.directory_cache.max_concurrent_fetches', /256 at a time/]],
   ],
   [
     'input roots that cannot be kept, for what runs before the command',
