@@ -225,7 +225,7 @@ const EXAMINING = [
 const examinedWith = (values: ReturnType<typeof parsed>['values']): string[] => [
   ...EXAMINING.flatMap((name) => (values[name] ? [`--${name} ${values[name]}`] : [])),
   ...values.property.map((property) => `--property ${property}`),
-  ...values.http.map((each) => `--http ${each.replace(/\/\/[^@/]*@/, '//...@')}`),
+  ...values.http.map((each) => `--http ${httpAddressOf(each).kind}`),
   ...values.session.map((folder) => `--session ${basename(folder)}`),
   ...pairs(values.header).map(([name]) => `--header ${name}=...`),
   ...(values['tls-ca'] === undefined ? [] : ['--tls-ca']),

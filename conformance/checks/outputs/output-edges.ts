@@ -76,9 +76,9 @@ export const outputEdgeChecks: readonly Check[] = onWorkers([
     run: async (exam) => {
       const names = [...UNUSUAL_NAMES, ...MANY_NAMES]
       const targets = (await takesLinks(exam)) ? UNUSUAL_TARGETS : []
-      const script = `mkdir -p d/twin/below "d/twin 2/below" d/void && cd d || exit 1
+      const script = `mkdir -p d/twin/below "d/twin 2/below" "d/Void  \u00dcber \u{1f980} %41 " && cd d || exit 1
         printf same > twin/below/f; printf same > "twin 2/below/f"; chmod -x twin/below/f "twin 2/below/f"
-        i=0; while [ $i -lt ${targets.length} ]; do ln -s -- "$1" "link $i"; shift; i=$((i+1)); done; ${WRITING}`
+        i=0; while [ $i -lt ${targets.length} ]; do ln -s -- "$1" "$i link  \u00dcber \u{1f980} %41 "; shift; i=$((i+1)); done; ${WRITING}`
       const { result } = await run(exam, {
         arguments: ['/bin/sh', '-c', script, 'sh', ...targets, ...names],
         command: { outputPaths: ['d'] },
@@ -89,9 +89,9 @@ export const outputEdgeChecks: readonly Check[] = onWorkers([
       const below = `below/f ${exam.digest(SAME).hash}`
       const expected = [
         ...written(exam, names),
-        ...targets.map((target, at) => `l link ${at} ${target}`),
+        ...targets.map((target, at) => `l ${at} link  \u00dcber \u{1f980} %41  ${target}`),
         ...['twin', 'twin 2'].flatMap((twin) => [`d ${twin}`, `d ${twin}/below`, `f ${twin}/${below}`]),
-        'd void',
+        'd Void  \u00dcber \u{1f980} %41 ',
       ]
       exam.expectEqual(entriesOf(exam, tree).sort(), expected.sort(), 'the entries of the Tree')
     },
@@ -121,9 +121,15 @@ export const outputEdgeChecks: readonly Check[] = onWorkers([
         'the output symlinks',
       )
       const roots = names.map((_, at) => packed(directory(twinOf(at))).blobs[0] ?? Buffer.alloc(0))
-      const trees = roots.map((bytes) => exam.digest(treeCodec.encode({ root: decodeDirectory(bytes) })).hash)
-      const came = result.outputDirectories.map(({ path, treeDigest }) => `${path} ${treeDigest?.hash}`)
-      exam.expectEqual(came.sort(), names.map((name, at) => `${name} ${trees[at]}`).sort(), 'the output directories')
+      const trees = roots.map((bytes) => exam.digest(treeCodec.encode({ root: decodeDirectory(bytes) })))
+      const came = result.outputDirectories.map(
+        ({ path, treeDigest }) => `${path} ${treeDigest?.hash}/${treeDigest?.sizeBytes}`,
+      )
+      exam.expectEqual(
+        came.sort(),
+        names.map((name, at) => `${name} ${trees[at]?.hash}/${trees[at]?.sizeBytes}`).sort(),
+        'the output directories',
+      )
     },
   },
   {

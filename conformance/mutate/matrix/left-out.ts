@@ -217,4 +217,37 @@ const RULES: readonly Rule[] = [
       'a copy that a server may leave out, and that GetActionResult tries for 1,500 files; EXE-39 compares what an execution inlines',
     of: at(/^Execute$/, /contents$/),
   },
+  {
+    reason: 'a copy that a server may leave out',
+    of: at(/^Execute$/, /Raw$/, isOf('dropped', 'swapped')),
+  },
+  {
+    reason: 'an exit code of a process has eight bits; ACU-15 stores others',
+    of: at(/^Execute$/, /^exitCode$/, isOf('cut')),
+  },
+  {
+    reason: 'a server need not claim it: OUT-05 judges a claim, and ACU-09 whether one that was stored comes back',
+    of: at(/^Execute$/, /isTopologicallySorted$/),
+  },
+  {
+    reason: 'given only where it was asked for: OUT-06 and OUT-07 ask, and ACU-09 stores 1,500',
+    of: at(/^Execute$/, /rootDirectoryDigest$/),
+  },
+  {
+    reason: 'a Directory has few properties of its own: the first and the second are tried',
+    of: at(/^(Directory of GetTree|GetActionResult)$/, /^nodeProperties\.properties/, ({ count = 0 }) => count > 1),
+  },
+  {
+    reason:
+      'few symlinks and directories in one action, whose files are 1,500: OUT-21, ACU-09 and TRE-14 have as many of these',
+    of: at(/^(input root|Tree of an output)$/, /^(root\.)?(symlinks|directories)/, isMany),
+  },
+  {
+    reason: 'names of variables are ASCII letters, which every shell takes; their values have every alphabet',
+    of: at(/^Command$/, /^environmentVariables\[\]\.name$/, ({ alphabet }) => alphabet !== undefined),
+  },
+  {
+    reason: 'names of qualifiers are ASCII letters and dots; their values have every alphabet',
+    of: at(/^Push/, /^qualifiers\[\]\.name$/, ({ alphabet }) => alphabet !== undefined),
+  },
 ]

@@ -8,9 +8,10 @@ export const reportOf = (
   fates: ReadonlyMap<string, Fate>,
 ): string => {
   const noticed = cells.filter((cell) => fates.get(keyOf(cell))?.row !== undefined)
-  const open = cells.filter((cell) => fates.get(keyOf(cell))?.row === undefined)
+  const untried = cells.filter((cell) => !fates.has(keyOf(cell)))
+  const open = cells.filter((cell) => fates.has(keyOf(cell)) && fates.get(keyOf(cell))?.row === undefined)
   const left = [...leftOut.values()].reduce((sum, list) => sum + list.length, 0)
-  const share = ((noticed.length / Math.max(1, cells.length)) * 100).toFixed(1)
+  const share = ((noticed.length / Math.max(1, noticed.length + open.length)) * 100).toFixed(1)
   return [
     '# The matrix: places, ways to be wrong, counts, alphabets',
     '',
@@ -24,7 +25,8 @@ export const reportOf = (
     '| --- | ---: |',
     `| noticed | ${noticed.length} |`,
     `| not noticed | ${open.length} |`,
-    `| share noticed | ${share} % |`,
+    `| share noticed of those that were tried | ${share} % |`,
+    `| not tried yet, each of which takes an execution | ${untried.length} |`,
     `| left out, with a reason | ${left} |`,
     '',
     '## By message',
