@@ -133,6 +133,8 @@ class World {
   readonly names: string[] = []
   readonly attached: string[] = []
   readonly starts = new Set<string>()
+  /** Attempts that a worker brought although they had ended here: it has not heard of that, and they take places. */
+  readonly ended = new Set<string>()
   isDraining = false
 
   /** An attempt that a previous scheduler process started, possibly for an operation that is known here. */
@@ -251,6 +253,8 @@ const events: Record<string, (world: World, a: number, b: number) => void> = {
     const others = foreign ? [foreign.attemptId] : b % 11 === 0 ? [`stranger-${a}-${b}`] : []
     const named = [...(b % 7 === 0 ? held.slice(1) : held), ...others]
     const brought = new Map(foreign && [[foreign.attemptId, foreign]])
+    const { attempts } = world.machine.inspect().dispatch
+    for (const attemptId of named) if (!attempts.has(attemptId)) world.ended.add(attemptId)
     world.connected.set(id, new Set(named))
     world.away.delete(id)
     world.leaving.delete(id)
@@ -391,7 +395,7 @@ const checkInvariants = (world: World): void => {
       const brought = holding.some(({ id }) => isForeign(id))
       assert(used <= total || brought, `${name} is not promised twice`)
     }
-    const own = holding.filter(({ id }) => !isForeign(id))
+    const own = holding.filter(({ id }) => !isForeign(id) && !world.ended.has(id))
     const { maxInflightAttempts: places, maxWaitingAttempts: waiting = 0 } = worker.offer
     assert(own.length <= places + waiting, 'no more attempts than places, and as many that wait for one')
     assert(worker.isConnected === world.connected.has(worker.id), 'knows who is connected')
