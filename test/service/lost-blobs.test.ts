@@ -36,8 +36,14 @@ t.test(
       root: { files: [{ name: 'in', digest: wire(input.digest) }] },
     })
     const { action, command, root } = built
-    const execute = async () => {
-      const request = { actionDigest: wire(built.digest) }
+    /** That no worker has had. */
+    const other = blobOf('another input')
+    const next = buildAction({
+      command: { arguments: ['sh', '-c', 'cat other other > out'], outputPaths: ['out'] },
+      root: { files: [{ name: 'other', digest: wire(other.digest) }] },
+    })
+    const execute = async (of = built) => {
+      const request = { actionDigest: wire(of.digest) }
       const messages = await new Reader(client.serverStream(`${EXECUTION}/Execute`, request)).rest()
       const last = messages.at(-1)
       if (last === undefined) throw new Error('no operation')
@@ -49,7 +55,7 @@ t.test(
       )
     const named = ({ digest: { hash, sizeBytes } }: Blob): string => `MISSING blobs/${hash}/${sizeBytes}`
 
-    await upload([action, command, root, input])
+    await upload([action, command, root, input, other])
     const first = await execute()
     t.match(first, { status: null, cachedResult: false, result: { outputFiles: [{ path: 'out' }] } })
     t.equal((await execute()).cachedResult, true, 'a hit while everything is there')
@@ -69,16 +75,19 @@ t.test(
     t.same(missingIn(unknown), [named(action)])
 
     await upload([action, command, root])
-    const lost = await execute()
+    t.match(await execute(), { status: null, cachedResult: false }, 'the worker has kept its input root')
+    t.same(await missing(input, output), [input.digest.hash], 'the output is there again')
+
+    await upload([next.action, next.command, next.root])
+    const lost = await execute(next)
     t.equal(lost.status?.code, Code.FAILED_PRECONDITION, 'found by the worker')
     t.equal(lost.status?.details.length, 1)
-    t.same(missingIn(lost), [named(input)])
+    t.same(missingIn(lost), [named(other)])
     t.equal(lost.result, null)
 
-    await upload([input])
-    const again = await execute()
+    await upload([other])
+    const again = await execute(next)
     t.match(again, { status: null, cachedResult: false, result: { exitCode: 0 } })
-    t.same(await missing(output), [])
-    t.equal((await execute()).cachedResult, true)
+    t.equal((await execute(next)).cachedResult, true)
   },
 )

@@ -120,6 +120,8 @@ const healing = async (t: Test, open: (backend: Store) => Promise<Store>, bytes:
       await plant(backend, digest, torn)
     }
     const error = await get(store, digest).catch((thrown: unknown) => thrown)
+    // Where bytes repeat, a back reference to another place may stand for the same bytes.
+    if (Buffer.isBuffer(error) && error.equals(bytes)) return
     if (!(error instanceof StatusError) || error.code !== Code.DATA_LOSS) throw new Error(`unnoticed: ${error}`)
     if (await isPresent(store, digest)) throw new Error('still there')
   })
