@@ -10,8 +10,9 @@ import { until } from '../until.js'
 export const killed = async (child: ChildProcess): Promise<void> => {
   const { pid } = child
   if (pid === undefined || child.exitCode !== null || child.signalCode !== null) return
-  const started = await childrenOf(pid)
+  // It may end by itself meanwhile.
   const exited = once(child, 'exit')
+  const started = await childrenOf(pid)
   child.kill('SIGKILL')
   await exited
   await until(async () => {
