@@ -1,5 +1,5 @@
 /** The compose file of the recipe `servers` as an engine runs it: a server that leads is killed, and builds go on. */
-import { chown, copyFile, readFile, writeFile } from 'node:fs/promises'
+import { chmod, chown, copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { cleanEnv, run } from '../clients/process.js'
@@ -12,7 +12,7 @@ import { prepareServers, RECIPE, type ServersRecipe } from './servers-recipe.js'
 /** Why it cannot be run here. */
 export const withoutServers = withoutS3
 
-/** The user of the images, and of HAProxy's. */
+/** The user of the image. */
 const USER = 1000
 
 /** The network of the machine, because this engine has no other, and ports of its own for each server. */
@@ -41,6 +41,8 @@ const composeFile = async ({ folder, ports, clients, workers }: ServersRecipe): 
 export const useServers = async (t: Test, composes: Compose, haproxyImage: string): Promise<void> => {
   const recipe = await prepareServers(t)
   const { folder, etc, ca, tokens, clients } = recipe
+  // For the user of the image.
+  await chmod(folder, 0o755)
   for (const name of ['server.key', 'tokens']) await chown(join(etc, name), USER, USER)
   for (const name of ['server.json5', 'worker.json5']) await copyFile(join(RECIPE, name), join(folder, name))
   const file = await composeFile(recipe)
