@@ -32,12 +32,14 @@ const inMachine = async (scratch: string): Promise<{ readonly code: string; read
   const quoted = [...node, '/run/groups'].map((word) => `'${word}'`).join(' ')
   // Folders of tests.
   mkdirSync(join(root, '.tap'), { recursive: true })
+  // A checkout below /tmp must stay in sight.
+  const temporary = root.startsWith('/tmp/') ? 'mkdir /run/tmp; export TMPDIR=/run/tmp' : 'mount -t tmpfs tmpfs /tmp'
   const script = `#!/bin/sh
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t tmpfs tmpfs /run; mount -t tmpfs tmpfs /dev/shm
 mkdir /run/groups; mount -t cgroup2 cgroup2 /run/groups
 mkdir /run/out; mount -t hostfs hostfs /run/out -o ${scratch}
-mount -t tmpfs tmpfs /tmp; mount -t tmpfs tmpfs ${root}/.tap
+${temporary}; mount -t tmpfs tmpfs ${root}/.tap
 ip link set lo up
 cd ${root} && TAP_SNAPSHOT=0 ${quoted} > /run/out/text 2>&1
 echo $? > /run/out/code
