@@ -9,10 +9,8 @@ import type { Digest } from '../../reapi/digest.js'
 import { withProcess } from '../../reapi/result-origin.js'
 import { type Call, internalCall } from '../../rpc/call.js'
 import { inSpan } from '../../rpc/in-span.js'
-import type { PrivateCopies } from '../../store/contract/local-file.js'
 import { claimsOf } from '../command/claim.js'
 import type { CommandExit } from '../command/run-command.js'
-import type { Sandbox } from '../command/sandbox.js'
 import { startsSoFar } from '../command/starts.js'
 import type { UsedImage } from '../image/images.js'
 import type { KeptRoot } from '../input/kept-roots.js'
@@ -29,6 +27,7 @@ import { Execution } from './execution.js'
 import { faultOf } from './fault.js'
 import type { Finished } from './finished.js'
 import { InProcess } from './in-process.js'
+import { privateCopies } from './private-copies.js'
 import { cacheResult, keepResponse, resultMessage } from './report.js'
 import type { ActionContext, AttemptOutcome, AttemptRequest } from './request.js'
 import { AttemptRoots } from './roots.js'
@@ -236,12 +235,6 @@ export class Attempt {
       throw error
     }
   }
-}
-
-/** Commands of root can write to read-only files, so that a link to the only copy of a blob could cost the blob. */
-const privateCopies = (sandbox: Sandbox | undefined): PrivateCopies => {
-  if (sandbox?.givesCopies === true) return 'all'
-  return sandbox?.protectsInputs !== true && process.geteuid?.() === 0 ? 'sole' : 'none'
 }
 
 /** UNAVAILABLE means that this worker cannot run anything now. The attempt then counts as refused, not as failed. */

@@ -7,11 +7,9 @@ import { ProgressStage } from '../../proto/generated/remexec.worker.v1.js'
 import { warmKeyOf } from '../../reapi/persistent-worker.js'
 import type { Call } from '../../rpc/call.js'
 import { inSpan } from '../../rpc/in-span.js'
-import type { PrivateCopies } from '../../store/contract/local-file.js'
 import type { GroupLimits } from '../cgroup/action-group.js'
 import { commandEnvironment } from '../command/environment.js'
 import { type CommandExit, MAX_TIMER_MS } from '../command/run-command.js'
-import type { Sandbox } from '../command/sandbox.js'
 import type { UsedImage } from '../image/images.js'
 import { leaseInputs } from '../input/lease.js'
 import type { InputLink } from '../input/root.js'
@@ -28,6 +26,7 @@ import { inputsOf, processKey, type Wanted, wantedBy } from '../persistent/wante
 import { droppedInputs } from './dropped-inputs.js'
 import { Execution } from './execution.js'
 import type { Finished } from './finished.js'
+import { privateCopiesOfProcess } from './private-copies.js'
 import type { ActionContext, AttemptRequest } from './request.js'
 import { groupLimits, RunGroup } from './run-group.js'
 import type { ActionSource } from './source.js'
@@ -224,7 +223,7 @@ export class InProcess {
 
   get #copies() {
     const { store, processes } = this.#context
-    return { store, privateCopies: copiesFor(processes.sandbox) }
+    return { store, privateCopies: privateCopiesOfProcess(processes.sandbox) }
   }
 
   #environment({ command }: ActionSource, { timeoutMs, image }: ProcessRequest): Readonly<Record<string, string>> {
@@ -334,13 +333,4 @@ export class InProcess {
     if (this.#isFine) this.#pool?.giveBack(process)
     else this.#pool?.end(process, 'request')
   }
-}
-
-/**
- * A process can write to its whole root, because mounts cannot be changed once it runs. In a file system of its own it therefore
- * gets copies: that it cannot change a file of the store must not depend on it.
- */
-const copiesFor = (sandbox: Sandbox | undefined): PrivateCopies => {
-  if (sandbox?.protectsInputs === true || sandbox?.givesCopies === true) return 'all'
-  return globalThis.process.geteuid?.() === 0 ? 'sole' : 'none'
 }
