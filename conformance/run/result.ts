@@ -9,6 +9,9 @@ import type { Reading } from '../requirements/profiles.js'
  */
 export type Verdict = 'pass' | 'fail' | 'crash' | 'warn' | 'chosen' | 'skip' | 'known' | 'surprise' | 'broken'
 
+/** Whether a row with this verdict speaks against the server. */
+export const isObjection = ({ verdict }: Pick<Result, 'verdict'>): boolean => verdict === 'fail' || verdict === 'warn'
+
 export interface Result {
   readonly requirement: Requirement
   readonly sends: string

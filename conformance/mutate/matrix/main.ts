@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { mutatedServer } from '../mutated-server.js'
 import { type Cell, keyOf } from './cell.js'
 import { matrixOf } from './cells.js'
 import { reportOf } from './report.js'
@@ -34,17 +35,7 @@ if (address === undefined) {
   process.exit(2)
 }
 
-const settings = {
-  address,
-  instanceName: '',
-  secondInstanceName: 'second',
-  readOnlyInstanceName: 'frozen',
-  cacheOnlyInstanceName: 'projects/p/instances/i',
-  properties: [{ name: 'OSFamily', value: 'Linux' }],
-  headers: {},
-  tls: {},
-  patience: Number(values.patience),
-}
+const settings = mutatedServer(address, Number(values.patience))
 
 const { cells, leftOut } = matrixOf()
 const fates = readTable()

@@ -1,5 +1,6 @@
 import { checks } from '../../checks/all.js'
 import { type CandidateSettings, lacks, openCandidate, servedServices } from '../../exam/candidate.js'
+import { isObjection } from '../../run/result.js'
 import { type Result, runChecks } from '../../run/runner.js'
 import type { Mutation } from '../mutation.js'
 import { MutatingProxy } from '../proxy/proxy.js'
@@ -12,8 +13,6 @@ export interface Fate {
   readonly row: string | undefined
   readonly verdict: Result['verdict'] | 'escaped' | 'without effect'
 }
-
-const isObjection = ({ verdict }: Result): boolean => verdict === 'fail' || verdict === 'warn'
 
 /** Runs rows one after the other through a proxy with this mutation, until one objects. */
 const examined = async (

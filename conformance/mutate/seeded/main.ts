@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { mutatedServer } from '../mutated-server.js'
 import { Progress } from './progress.js'
 import { reportOf } from './report.js'
 import { faultOf, keyOf } from './seeded.js'
@@ -39,17 +40,7 @@ if (address === undefined) {
 /** Side by side: most of a row is waiting. */
 const LANES = 4
 
-const settings = {
-  address,
-  instanceName: '',
-  secondInstanceName: 'second',
-  readOnlyInstanceName: 'frozen',
-  cacheOnlyInstanceName: 'projects/p/instances/i',
-  properties: [{ name: 'OSFamily', value: 'Linux' }],
-  headers: {},
-  tls: {},
-  patience: Number(values.patience),
-}
+const settings = mutatedServer(address, Number(values.patience))
 
 const progress = new Progress(values.progress)
 const seen = await survey(settings)

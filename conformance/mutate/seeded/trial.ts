@@ -1,6 +1,6 @@
 import { type Candidate, type CandidateSettings, lacks, openCandidate, servedServices } from '../../exam/candidate.js'
 import type { Check } from '../../requirements/check.js'
-import type { Result } from '../../run/result.js'
+import { isObjection, type Result } from '../../run/result.js'
 import { MutatingProxy } from '../proxy/proxy.js'
 import { Effect, mutationOf, type SeededFault } from './seeded.js'
 import { AT_THE_START, examined, judges, type Survey } from './survey.js'
@@ -62,8 +62,6 @@ const objector = async (
     candidate.client.close()
   }
 }
-
-const isObjection = ({ verdict }: Result): boolean => verdict === 'fail' || verdict === 'warn'
 
 /** Whether the same row has nothing to say of the server itself: else it was the machine that it objected to. */
 const isContent = async (clean: Candidate, chosen: readonly Check[], { requirement }: Result): Promise<boolean> => {

@@ -2,6 +2,7 @@
 import type { Test } from 'tap'
 import { checks } from '../../../conformance/checks/all.js'
 import { lacks, openCandidate, servedServices } from '../../../conformance/exam/candidate.js'
+import { mutatedServer } from '../../../conformance/mutate/mutated-server.js'
 import type { Mutation } from '../../../conformance/mutate/mutation.js'
 import { MutatingProxy } from '../../../conformance/mutate/proxy/proxy.js'
 import { type Result, runChecks } from '../../../conformance/run/runner.js'
@@ -23,18 +24,10 @@ const examine = async (
   const proxy = await MutatingProxy.listen(upstream, mutation)
   try {
     const candidate = await openCandidate({
-      address: proxy.address,
-      instanceName: '',
-      secondInstanceName: 'second',
-      readOnlyInstanceName: 'frozen',
-      cacheOnlyInstanceName: 'projects/p/instances/i',
+      // On a machine with other work the server is slow, not wrong. What waits for a deadline cannot wait for longer.
+      ...mutatedServer(proxy.address, mutation.waitsMs === undefined ? 4 : 1),
       // Of the servers in mutations/cas/retention.ts; the one behind the proxy evicts nothing.
       storeBytes: 1_000_000,
-      properties: [{ name: 'OSFamily', value: 'Linux' }],
-      headers: {},
-      tls: { ca: undefined, cert: undefined, key: undefined },
-      // On a machine with other work the server is slow, not wrong. What waits for a deadline cannot wait for longer.
-      patience: mutation.waitsMs === undefined ? 4 : 1,
     })
     const results = await runChecks(
       checks.filter(({ id }) => ids.has(id)),
