@@ -5,8 +5,9 @@ import type { BroughtAttempt, PersistentWorkers, WorkerOffer, WorkerPast } from 
 import type { RunFacts } from '../../scheduler.js'
 import type { Context } from '../state/context.js'
 import { workerFailure } from '../state/standing.js'
-import { Attempt, type Execution, Worker } from '../state/state.js'
+import { Attempt, Worker } from '../state/state.js'
 import type { Dispatch } from './dispatch.js'
+import { Pauses } from './pauses.js'
 import { newWorker, reserve } from './pool.js'
 import { Remembered } from './remembered.js'
 import { resultFault } from './result-fault.js'
@@ -29,6 +30,7 @@ export class Workers {
   readonly #dispatch: Dispatch
   readonly #remembered = new Remembered()
   readonly #standings: Standings
+  readonly #pauses: Pauses
   #isDraining = false
 
   readonly #adoptForeign: (worker: Worker, brought: BroughtAttempt) => boolean
@@ -38,6 +40,7 @@ export class Workers {
     this.#context = context
     this.#dispatch = dispatch
     this.#standings = new Standings(context, dispatch)
+    this.#pauses = new Pauses(context, dispatch, (worker) => this.#byId.get(worker.id) === worker)
     this.#adoptForeign = adopt
   }
 
@@ -234,7 +237,7 @@ export class Workers {
       // A client may name a registry that does not exist: that must not set workers aside.
       if (!isOfThirdParty(error)) this.#standings.failed(worker, execution.id, failure)
       this.#dispatch.failed(execution, worker, failure)
-      this.#leaveToOthers(worker, execution)
+      this.#pauses.leaveToOthers(worker, execution)
     })
   }
 
@@ -255,7 +258,7 @@ export class Workers {
   refused(workerId: string, attemptId: string, error: StatusError): void {
     this.#end(workerId, attemptId, ({ execution, worker }) => {
       this.#acknowledge(workerId, attemptId)
-      this.#pause(worker, PAUSE_MS)
+      this.#pauses.pause(worker, PAUSE_MS)
       if (execution === undefined) return
       const { settings, nowMs } = this.#context
       execution.refusedSinceMs ??= nowMs
@@ -363,31 +366,6 @@ export class Workers {
     this.#context.deadlines.clear(worker.liveness)
     this.#context.deadlines.clear(worker.pause)
     this.#context.deadlines.clear(worker.standing.backoff)
-  }
-
-  /**
-   * While an action that failed there waits for another worker, this one takes nothing: it is free first, would get the same action
-   * again, and could use up all of its tries. Not if there is no other worker, and not for longer than `worker_backoff_s`.
-   */
-  #leaveToOthers(worker: Worker, execution: Execution): void {
-    const { settings, deadlines, nowMs } = this.#context
-    if (execution.state !== 'queued' || !this.#dispatch.hasOther(execution)) return
-    this.#pause(worker, settings.workerBackoffMs)
-    execution.onLeft = () => {
-      // At the next tick, because this may be in the middle of an assignment.
-      if (worker.isPaused && this.#byId.get(worker.id) === worker) deadlines.set(worker.pause, nowMs)
-    }
-  }
-
-  #pause(worker: Worker, forMs: number): void {
-    worker.isPaused = true
-    this.#dispatch.index.changed(worker)
-    worker.pause.onDue = () => {
-      worker.isPaused = false
-      this.#dispatch.index.changed(worker)
-      this.#dispatch.feed(worker)
-    }
-    this.#context.deadlines.set(worker.pause, this.#context.nowMs + forMs)
   }
 
   #awaitNews(worker: Worker): void {
