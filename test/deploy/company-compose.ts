@@ -1,20 +1,19 @@
 /** The compose file of the recipe `company` as an engine runs it, used with tokens by Bazel, ccache and Turborepo. */
-import { chmod, chown, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, chown, copyFile, readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { program } from '../cli/program.js'
 import { Bazel } from '../clients/bazel.js'
 import { ccacheMachine } from '../clients/ccache-machine.js'
 import { turbo } from '../clients/http/tools/turbo.js'
-import { type Outcome, run } from '../clients/process.js'
+import type { Outcome } from '../clients/process.js'
 import { findClient } from '../clients/recipe/recipe.js'
 import { copyFixture, root, scratchFolder } from '../clients/scratch.js'
 import { tlsTunnel } from '../clients/tls-tunnel.js'
 import { S3_KEYS, startS3, withoutS3 } from '../store/kinds/experimental_cloud_object_store/s3-server.js'
 import { freePorts } from '../store/remote/backend.js'
-import { Authority } from '../tls/authority.js'
 import { untilSo } from '../until.js'
+import { makeEtc } from './recipe-etc.js'
 
 /** Runs the compose file at a path, with variables. */
 export type Compose = (path: string, env: NodeJS.ProcessEnv, ...args: readonly string[]) => Promise<Outcome>
@@ -32,24 +31,7 @@ const folderOfCompany = async (t: Test, ports: { readonly clients: number; reado
   // For the user of the image.
   await chmod(folder, 0o755)
   const recipe = join(root, 'deploy/recipes/company')
-  const etc = join(folder, 'etc')
-  await mkdir(etc)
-  const authority = new Authority(join(folder, 'authority'))
-  const { certFile, keyFile } = authority.issue('server')
-  for (const [name, from] of [
-    ['server.pem', certFile],
-    ['server.key', keyFile],
-    ['ca.pem', authority.caFile],
-  ] as const)
-    await copyFile(from, join(etc, name))
-  const tokens: Record<string, string> = {}
-  let lines = ''
-  for (const group of GROUPS) {
-    const { output } = await run(process.execPath, [program, 'token', `a-${group}`, '--group', group], folder, {})
-    tokens[group] = /nowhere: (\S+)/.exec(output)?.[1] ?? ''
-    lines += `${/tokens_file: (.*)/.exec(output)?.[1]}\n`
-  }
-  await writeFile(join(etc, 'tokens'), lines)
+  const { etc, ca, tokens } = await makeEtc(folder, GROUPS)
   for (const name of ['server.key', 'tokens']) await chown(join(etc, name), USER, USER)
   for (const name of ['server.json5', 'worker.json5']) await copyFile(join(recipe, name), join(folder, name))
   const compose = await readFile(join(recipe, 'compose.yaml'), 'utf8')
@@ -62,7 +44,7 @@ const folderOfCompany = async (t: Test, ports: { readonly clients: number; reado
     .replaceAll('50061', String(ports.workers))
     .replace(/^services:/m, "version: '3.7'\nservices:")
   await writeFile(join(folder, 'compose.yaml'), here)
-  return { folder, ca: authority.caFile, tokens, file: join(folder, 'compose.yaml') }
+  return { folder, ca, tokens, file: join(folder, 'compose.yaml') }
 }
 
 /** The status and the text of a page. */

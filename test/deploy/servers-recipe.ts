@@ -1,22 +1,15 @@
 /** The folder that the recipe `servers` describes, with free ports of this machine. */
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { program } from '../cli/program.js'
-import { run } from '../clients/process.js'
 import { root, scratchFolder } from '../clients/scratch.js'
 import { freePorts } from '../store/remote/backend.js'
-import { Authority } from '../tls/authority.js'
+import { makeEtc, type RecipeEtc } from './recipe-etc.js'
 
 export const RECIPE = join(root, 'deploy/recipes/servers')
 
-export interface ServersRecipe {
+export interface ServersRecipe extends RecipeEtc {
   readonly folder: string
-  /** Below it, with certificates and tokens. */
-  readonly etc: string
-  readonly ca: string
-  /** By group. */
-  readonly tokens: Readonly<Record<string, string>>
   /** Of the balancer. */
   readonly clients: number
   readonly workers: number
@@ -26,21 +19,7 @@ export interface ServersRecipe {
 
 export const prepareServers = async (t: Test): Promise<ServersRecipe> => {
   const folder = await scratchFolder(t)
-  const etc = join(folder, 'etc')
-  await mkdir(etc)
-  const authority = new Authority(join(folder, 'authority'))
-  const { certFile, keyFile } = authority.issue('server')
-  await copyFile(certFile, join(etc, 'server.pem'))
-  await copyFile(keyFile, join(etc, 'server.key'))
-  await copyFile(authority.caFile, join(etc, 'ca.pem'))
-  const tokens: Record<string, string> = {}
-  let lines = ''
-  for (const group of ['peers', 'workers', 'ci']) {
-    const { output } = await run(process.execPath, [program, 'token', `a-${group}`, '--group', group], folder, {})
-    tokens[group] = /nowhere: (\S+)/.exec(output)?.[1] ?? ''
-    lines += `${/tokens_file: (.*)/.exec(output)?.[1]}\n`
-  }
-  await writeFile(join(etc, 'tokens'), lines, { mode: 0o600 })
+  const made = await makeEtc(folder, ['peers', 'workers', 'ci'])
   const [clients = 0, workers = 0, ...own] = await freePorts(8)
   const ports = [own.slice(0, 3), own.slice(3)].map(([clients = 0, workers = 0, peers = 0]) => {
     return { clients, workers, peers }
@@ -56,5 +35,5 @@ export const prepareServers = async (t: Test): Promise<ServersRecipe> => {
     .replace('bind :50061', `bind 127.0.0.1:${workers}`)
   t.notMatch(balancer, /:500[56]/, 'every address is one of this machine')
   await writeFile(join(folder, 'haproxy.cfg'), balancer)
-  return { folder, etc, ca: authority.caFile, tokens, clients, workers, ports }
+  return { folder, ...made, clients, workers, ports }
 }
