@@ -55,14 +55,13 @@ t.test('a registry that nobody listed cannot lead the worker to its own network'
   }
   const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port
   const proxy = await proxyTo(t, () => portOf(secure))
-  const variables = { HTTPS_PROXY: proxy.url, SSL_CERT_FILE: authority.caFile }
   const before = { ...process.env }
-  Object.assign(process.env, variables)
+  // The machine of the test may have a proxy of its own, or names that are reached without one.
+  for (const name of Object.keys(before)) if (/_proxy$/i.test(name)) delete process.env[name]
+  Object.assign(process.env, { HTTPS_PROXY: proxy.url, SSL_CERT_FILE: authority.caFile })
   t.teardown(() => {
-    for (const name of Object.keys(variables)) {
-      if (before[name] === undefined) delete process.env[name]
-      else process.env[name] = before[name]
-    }
+    for (const name of Object.keys(process.env)) delete process.env[name]
+    Object.assign(process.env, before)
   })
 
   const first = registry.push('a', '1', { layers: [SYSTEM] })
