@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
+import { killed } from '../cli/killed.js'
 import { root } from './scratch.js'
 
 export interface Server {
@@ -13,7 +14,7 @@ export interface Server {
   readonly log: () => string
   /** Asks it to stop as a service manager does, and gives the exit code. */
   readonly stop: () => Promise<number | null>
-  /** Kills it as kill -9 does, and resolves when it is gone. */
+  /** Kills it as kill -9 does, and resolves when it and its workers are gone. */
   readonly crash: () => Promise<number | null>
 }
 
@@ -59,10 +60,7 @@ export const startServer = async (
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   exited.then(() => process.removeListener('exit', kill))
-  t.teardown(async () => {
-    kill()
-    await exited
-  })
+  t.teardown(() => killed(child))
 
   const uri = await new Promise<string>((resolve, reject) => {
     const fail = (why: string) => reject(new Error(`the server ${why}:\n${log}`))
@@ -87,8 +85,8 @@ export const startServer = async (
       child.kill('SIGTERM')
       return exited
     },
-    crash: () => {
-      kill()
+    crash: async () => {
+      await killed(child)
       return exited
     },
   }
