@@ -36,5 +36,19 @@ const isFirst = () => {}
 t.teardown(isFirst)
 t.beforeEach((test) => test.teardown(isFirst))
 
+// tap keeps the message of an error with a number as its code to itself. Those of gRPC have one.
+const told = (error) => {
+  if (!(error instanceof Error) || typeof error.code !== 'number') return error
+  const { name, stack } = error
+  const copy = Object.assign(new Error(error.message, { cause: error.cause }), error, { code: `${error.code}` })
+  return Object.defineProperties(copy, { name: { value: name }, stack: { value: stack } })
+}
+let base = t
+while (base !== null && !Object.hasOwn(base, 'threw')) base = Object.getPrototypeOf(base)
+const { threw } = base
+base.threw = function (error, ...rest) {
+  return threw.call(this, told(error), ...rest)
+}
+
 export * from 'tap'
 export default t
