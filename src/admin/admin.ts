@@ -144,7 +144,7 @@ export class Admin {
   async #overview(): Promise<object> {
     await this.refresh()
     const schedulers: [string, object][] = []
-    for (const [name, { queue, stuck, demand: _, ...overview }] of this.overviews())
+    for (const [name, { queue, stuck, demand: _, learned: __, ...overview }] of this.overviews())
       schedulers.push([name, { ...overview, stuck: stuck(), queue: await listedOf(queue) }])
     return withTimes({ nowMs: this.#clock.now(), schedulers: Object.fromEntries(schedulers) }) as object
   }

@@ -43,6 +43,7 @@ export const openSite = (
       { title: 'Trends', address: 'trends', isForOperators: false },
       ...(config.schedulers.size > 0 ? [{ title: 'Queue', address: 'queue', isForOperators: false }] : []),
       ...(config.schedulers.size > 0 ? [{ title: 'Workers', address: WORKERS_ADDRESS, isForOperators: true }] : []),
+      ...(config.schedulers.size > 0 ? [{ title: 'Sizes', address: 'sizes', isForOperators: false }] : []),
       { title: 'Stores', address: 'stores', isForOperators: true },
       ...(config.security === undefined ? [] : [{ title: 'Scopes', address: 'scopes', isForOperators: true }]),
       { title: 'Server', address: 'server', isForOperators: true },

@@ -42,6 +42,13 @@ export class LruCache<V> {
     for (let entry = this.#oldest; entry !== undefined; entry = entry.newer) yield entry.value
   }
 
+  /** The most recently used first, as they are now: it may change while they are read. Does not count as use. */
+  newestFirst(): readonly (readonly [key: string, value: V])[] {
+    const all: (readonly [string, V])[] = []
+    for (let entry = this.#newest; entry !== undefined; entry = entry.older) all.push([entry.key, entry.value])
+    return all
+  }
+
   /** A value heavier than a quarter of the limit is not kept, because it would evict too many others. */
   set(key: string, value: V, weight: number): void {
     this.delete(key)

@@ -191,8 +191,30 @@ export interface SchedulerOverview {
   readonly failed: readonly FailedAction[]
   /** What waits and runs, by what it asks of a worker. */
   readonly demand: readonly PlatformDemand[]
+  /** Undefined if another process does not tell it. */
+  readonly learned?: LearnedOverview
   /** Set if queue and workers are in another process. */
   readonly elsewhere?: StateElsewhere
+}
+
+/** What actions have learned to need by their past. */
+export interface LearnedOverview {
+  /** `hint`: what follows from it is told, and changes nothing. */
+  readonly use: 'off' | 'hint' | 'on'
+  /** The properties for memory and processors that `supported_platform_properties` compares as amounts: others are not reserved. */
+  readonly compared: readonly string[]
+  /** The one used last first. Read it in turns of the event loop: there may be thousands. */
+  readonly kinds: Iterable<LearnedKind>
+}
+
+/** The actions of one target and mnemonic, in one instance and scope. */
+export interface LearnedKind extends Pick<ActionFacts, 'instance' | 'target' | 'mnemonic'> {
+  readonly scope?: string
+  /** Of the last runs; zeros if none has told it. */
+  readonly memory: { readonly runs: number; readonly mostBytes: number; readonly nextBytes: number }
+  readonly cpus: { readonly runs: number; readonly most: number; readonly next: number }
+  /** What attempts ask for in place of less, since one was ended at its own limit of memory; 0 before. */
+  readonly raisedBytes: number
 }
 
 /** The actions that ask for the same properties of a worker, but for amounts. There may be no such worker. */

@@ -46,14 +46,17 @@ export interface PagesOptions {
   readonly services?: object
   /** In place of those of `startGuarded`: `CAS` and `AC` in memory. */
   readonly stores?: object
+  /** Of the scheduler. */
+  readonly simple?: object
 }
 
 /** A whole server with pages, for the instances `main` and `other`. */
 export const startPages = async (t: Test, options: PagesOptions = {}): Promise<PagesServer> => {
-  const { security, invocations = [], pages = {}, services = {}, stores = {} } = options
+  const { security, invocations = [], pages = {}, services = {}, stores = {}, simple } = options
   const path = await folderFor(t)
   await keepInvocations(path, invocations)
-  const started = await startGuarded(t, security, {}, undefined, { build_events: { path }, pages, ...services }, stores)
+  const all = { build_events: { path }, pages, ...services }
+  const started = await startGuarded(t, security, {}, undefined, all, stores, simple)
   const origin = `http://127.0.0.1:${started.port}`
   const get: PagesServer['get'] = async (at, headers = {}) => {
     const answer = await fetch(`${origin}${at}`, { headers, redirect: 'manual' })

@@ -56,6 +56,7 @@ t.test('each page has JSON by .json and by accept, which its schema allows', asy
     workers: 'workers',
     stores: 'stores',
     scopes: 'scopes',
+    sizes: 'sizes',
     server: 'server',
     test_history: 'tests',
     trends: 'trends?by=branch',

@@ -158,6 +158,7 @@ t.test(
       '/queue?show=waiting',
       '/queue?show=failed',
       '/workers',
+      '/sizes',
       '/stores?span=day',
       '/stores',
       '/server',

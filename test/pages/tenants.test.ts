@@ -53,7 +53,7 @@ t.test('as JSON too, what belongs to another tenant looks as if it did not exist
 })
 
 /** Pages about no single tenant, and about the process. */
-const OTHERS = ['/', '/builds', '/tests', '/trends', '/queue', '/workers', '/stores', '/server', '/scopes']
+const OTHERS = ['/', '/builds', '/tests', '/trends', '/queue', '/workers', '/sizes', '/stores', '/server', '/scopes']
 
 t.test('these tests know every page', async (t) => {
   const { own } = await start(t)

@@ -163,6 +163,43 @@ t.test('hint: the log says what would be reserved, and nothing changes; off: not
   }
 })
 
+t.test('an action that ends without a result is told with what it needed by its past', async (t) => {
+  const b = benchOf('hint')
+  b.enqueue([], of)
+  finish(b, { peakBytes: 100 * MIB, busyMs: 31_000 })
+  b.do(b.machine.cancel(b.nowMs, b.enqueue([], of)))
+  const [ended] = b.of('ended').slice(-1)
+  t.match(ended && actionFields(ended.ended), { result: 'cancelled', learnedMemoryKb: 2 * STEP, learnedCpus: 3 })
+})
+
+t.test('operators are told what was learned, what was used last first, and what follows', async (t) => {
+  const b = benchOf('on')
+  const told = () => b.machine.inspect().sizes.overview()
+  const name = b.enqueue(asked(100), { ...of, instance: 'main', scope: 'branch' })
+  finish(b, { peakBytes: 50 * MIB, busyMs: 25_000, limitBytes: 100 * KIB })
+  finish(b, { peakBytes: 100 * MIB, busyMs: 14_000 })
+  t.equal(b.state(name)?.stage, 'COMPLETED')
+  b.enqueue([], { mnemonic: 'Other' })
+  finish(b, { peakBytes: 0 })
+  t.match(told(), { use: 'on', compared: ['memory_kb', 'cpu_count'] })
+  t.same(
+    [...told().kinds],
+    [
+      {
+        ...{ instance: '', mnemonic: 'Other', raisedBytes: 0 },
+        memory: { runs: 0, mostBytes: 0, nextBytes: 0 },
+        cpus: { runs: 1, most: 0.1, next: 1 },
+      },
+      {
+        ...{ instance: 'main', scope: 'branch', ...of, raisedBytes: 200 * KIB },
+        memory: { runs: 2, mostBytes: 100 * MIB, nextBytes: 2 * STEP * KIB },
+        cpus: { runs: 2, most: 2.5, next: 3 },
+      },
+    ],
+  )
+  t.same([...benchOf('off').machine.inspect().sizes.overview().kinds], [])
+})
+
 t.test('what one instance or scope has run says nothing about another', async (t) => {
   const b = benchOf('on', 4)
   b.enqueue([], of)

@@ -26,11 +26,12 @@ export const startGuarded = async (
   ac: object = memory,
   services: object = {},
   stores: object = {},
+  simple: object = {},
 ): Promise<Guarded> => {
   const instances = (options: object) => ({ main: options, other: options })
   const text = JSON.stringify({
     stores: { CAS: memory, AC: ac, CHUNKS: memory, ...stores },
-    schedulers: { S: { simple: {} } },
+    schedulers: { S: { simple } },
     servers: {
       main: {
         listener: { http: { socket_address: '127.0.0.1:0', ...http } },

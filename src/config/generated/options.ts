@@ -1052,7 +1052,7 @@ export interface Peers {
  */
 export interface LearnedSizes {
   /**
-   * `off`; `hint`: the log of ended actions says what would be reserved (`learnedMemoryKb`, `learnedCpus`); `on`: an action reserves on its worker a fifth more memory than its largest run had, and the processors that it kept busy, if it does not ask for more and any worker has as much. One that is ended at the memory that it asks for runs again with twice as much, up to three times, and its next runs begin with that.
+   * `off`; `hint`: the log of ended actions (`learnedMemoryKb`, `learnedCpus`) and the page `/sizes` say what would be reserved; `on`: an action reserves on its worker a fifth more memory than its largest run had, and the processors that it kept busy, if it does not ask for more and any worker has as much. One that is ended at the memory that it asks for runs again with twice as much, up to three times, and its next runs begin with that.
    */
   readonly use: 'off' | 'hint' | 'on'
   /**

@@ -28,8 +28,8 @@ export const isQueueHere = ({ metrics }: ServerSources): boolean => metrics.exec
 export const hasQueue = (sources: ServerSources): boolean =>
   isQueueHere(sources) || [...sources.overviews().values()].some(({ elsewhere }) => elsewhere !== undefined)
 
-/** Who may see an action that waits, runs or failed: readers of its instance's results, and operators. */
-const isFor = (visit: Visit) => {
+/** Who may see an action that waits, runs or failed, and what was learned of its kind: readers of its instance's results, and operators. */
+export const isFor = (visit: Visit) => {
   // Asked for each action of a long queue.
   const known = new Map<string, boolean>()
   return ({ instance }: Partial<ActionFacts>): boolean => {

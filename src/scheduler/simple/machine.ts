@@ -314,8 +314,8 @@ export class SimpleScheduler {
 
   /** The parts, for tests of the invariants between them. */
   inspect() {
-    const { deadlines } = this.#context
-    return { executions: this.#runs.all, dispatch: this.#dispatch, workers: this.#workers, deadlines }
+    const { deadlines, sizes } = this.#context
+    return { executions: this.#runs.all, dispatch: this.#dispatch, workers: this.#workers, deadlines, sizes }
   }
 
   #explained(operation: Operation): OperationState {
@@ -373,10 +373,9 @@ export class SimpleScheduler {
     if (reported !== undefined) this.#context.acknowledgements.deliver(reported, operations)
   }
 
-  #ended({ id, request, attempts, queuedMs, lastWorker }: Execution, outcome: Outcome): void {
+  #ended({ id, request, attempts, queuedMs, lastWorker, need }: Execution, outcome: Outcome): void {
     const workerId = lastWorker?.id ?? ''
-    const { nowMs: endedMs, sizes } = this.#context
-    const need = sizes.needOf(request)
+    const { nowMs: endedMs } = this.#context
     const ended = { operationName: id, request, outcome, attempts, workerId, queuedMs, endedMs, need }
     this.#context.emit({ kind: 'ended', ended })
   }

@@ -16,7 +16,7 @@ import { waitingThere } from './workers/pool.js'
 
 /** The operator's view of the workers and the queue. */
 export const overview = (machine: SimpleScheduler, failed: readonly FailedAction[]): SchedulerOverview => {
-  const { dispatch, workers } = machine.inspect()
+  const { dispatch, workers, sizes } = machine.inspect()
   const { queue } = dispatch
   return {
     workers: [...workers.all].map(workerOverview),
@@ -25,6 +25,7 @@ export const overview = (machine: SimpleScheduler, failed: readonly FailedAction
     queue: { [Symbol.iterator]: () => queuedIn(queue, workers.all) },
     failed,
     demand: queue.demand.platforms(),
+    learned: sizes.overview(),
   }
 }
 

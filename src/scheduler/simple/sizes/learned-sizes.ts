@@ -3,6 +3,7 @@ import { LruCache } from '../../../base/lru-cache.js'
 import type { ExecuteResponse } from '../../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { PlatformProperty } from '../../../reapi/platform.js'
 import type { ExecutionRequest } from '../../request.js'
+import type { LearnedKind, LearnedOverview } from '../../scheduler.js'
 import { type MatchKind, type Requirement, requirementOf } from '../state/requirement.js'
 import { usageOf } from './usage.js'
 
@@ -25,6 +26,8 @@ export interface Need {
 export interface Sized {
   readonly request: ExecutionRequest
   readonly requirement: Requirement
+  /** Undefined if nothing is known. */
+  readonly need: Need | undefined
 }
 
 /** Of one target and mnemonic. */
@@ -66,37 +69,49 @@ export class LearnedSizes {
 
   /** What an action requires. `canRun` says whether any worker offers so much: nothing is reserved that no worker has. */
   sized(request: ExecutionRequest, canRun: (requirement: Requirement) => boolean): Sized {
-    const { memory } = this.#settings
-    const own = { request, requirement: requirementOf(request.properties, this.#declared) }
-    const past = this.#settings.use === 'on' ? this.#pastOf(request) : undefined
-    if (past === undefined) return own
+    const { use, memory } = this.#settings
+    const past = use === 'off' ? undefined : this.#pastOf(request)
+    const need = past && needOf(past)
+    const own = { request, requirement: requirementOf(request.properties, this.#declared), need }
+    if (past === undefined || need === undefined || use !== 'on') return own
     const asked = amountOf(request.properties, memory)
     const raisedKb = asked === undefined ? 0 : Math.min(past.raisedKb, asked * 2 ** MAX_RAISES)
     const raised = this.#with(request, { memoryKb: raisedKb || undefined, cpus: undefined })
     const larger = { ...request, properties: raised }
-    const reserved = this.#with(larger, needOf(past))
+    const reserved = this.#with(larger, need)
     const requirement = requirementOf(reserved, this.#declared)
-    if (canRun(requirement)) return { request: larger, requirement }
+    if (canRun(requirement)) return { request: larger, requirement, need }
     const least = requirementOf(raised, this.#declared)
-    return canRun(least) ? { request: larger, requirement: least } : own
+    return canRun(least) ? { request: larger, requirement: least, need } : own
   }
 
-  /** What an action of this target and mnemonic would get; undefined if nothing is known, or nothing is learned. */
-  needOf(request: ExecutionRequest): Need | undefined {
-    const past = this.#settings.use === 'off' ? undefined : this.#pastOf(request)
-    return past && needOf(past)
-  }
-
-  /** A worker has run it. */
-  learn(request: ExecutionRequest, response: ExecuteResponse): void {
-    if (this.#settings.use === 'off') return
+  /** A worker has run it. Returns what its next run needs by that; undefined if nothing was learned. */
+  learn(request: ExecutionRequest, response: ExecuteResponse): Need | undefined {
+    if (this.#settings.use === 'off') return undefined
     const key = keyOf(request)
     const usage = key === undefined ? undefined : usageOf(response)
-    if (key === undefined || usage === undefined) return
+    if (key === undefined || usage === undefined) return undefined
     const past = this.#past.get(key) ?? { peaksKb: [], cpus: [], raisedKb: 0 }
     if (usage.peakBytes > 0) note(past.peaksKb, Math.ceil(usage.peakBytes / KIB))
     if (usage.cpus !== undefined) note(past.cpus, usage.cpus)
     this.#past.set(key, past, 1)
+    return needOf(past)
+  }
+
+  /** For operators. */
+  overview(): LearnedOverview {
+    const { use, memory, cpu } = this.#settings
+    const isCompared = (name: string): boolean => name !== '' && entryFor(this.#declared, name) === 'minimum'
+    const past = this.#past
+    return {
+      use,
+      compared: [memory, cpu].filter(isCompared),
+      kinds: {
+        *[Symbol.iterator]() {
+          for (const [key, one] of past.newestFirst()) yield kindOf(key, one)
+        },
+      },
+    }
   }
 
   /**
@@ -147,6 +162,18 @@ const needOf = ({ peaksKb, cpus }: Past): Need => ({
   memoryKb: peaksKb.length === 0 ? undefined : Math.ceil((Math.max(...peaksKb) * MARGIN) / STEP_KB) * STEP_KB,
   cpus: cpus.length === 0 ? undefined : Math.max(1, Math.round(Math.max(...cpus))),
 })
+
+const kindOf = (key: string, { peaksKb, cpus, raisedKb }: Past): LearnedKind => {
+  const [instance = '', scope, target, mnemonic] = JSON.parse(key) as readonly string[]
+  const need = needOf({ peaksKb, cpus, raisedKb })
+  return {
+    instance,
+    ...{ ...(scope && { scope }), ...(target && { target }), ...(mnemonic && { mnemonic }) },
+    memory: { runs: peaksKb.length, mostBytes: Math.max(0, ...peaksKb) * KIB, nextBytes: (need.memoryKb ?? 0) * KIB },
+    cpus: { runs: cpus.length, most: Math.max(0, ...cpus), next: need.cpus ?? 0 },
+    raisedBytes: raisedKb * KIB,
+  }
+}
 
 const note = (values: number[], value: number): void => {
   values.push(value)

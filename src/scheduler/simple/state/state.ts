@@ -97,6 +97,7 @@ export class Operation {
 export interface ToRun {
   readonly request: ExecutionRequest
   readonly requirement: Requirement
+  readonly need?: Need | undefined
   readonly past?: OperationPast | undefined
 }
 
@@ -112,6 +113,8 @@ export class Execution {
   request: ExecutionRequest
   /** Changes only while it neither waits nor runs. */
   requirement: Requirement
+  /** What it, or its next run, needs by its past; undefined if nothing is known. */
+  need: Need | undefined
   readonly first: Operation
   readonly operations = new Set<Operation>()
   priority: number
@@ -153,13 +156,14 @@ export class Execution {
   /** `past`: with an earlier scheduler. */
   constructor(
     first: Operation,
-    { request, requirement, past }: ToRun,
+    { request, requirement, need, past }: ToRun,
     { sequence, nowMs }: { readonly sequence: number; readonly nowMs: number },
   ) {
     this.id = first.name
     this.first = first
     this.request = request
     this.requirement = requirement
+    this.need = need
     this.priority = request.priority
     this.scope = request.scope ?? ''
     this.sequence = sequence

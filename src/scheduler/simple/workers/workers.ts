@@ -215,7 +215,7 @@ export class Workers {
       this.#context.meter.reported(response)
       if (response.result !== null) this.#standings.proved(worker)
       if (execution === undefined) return
-      this.#context.sizes.learn(execution.request, response)
+      execution.need = this.#context.sizes.learn(execution.request, response) ?? execution.need
       if (this.#dispatch.enlarged(execution, response)) {
         this.#acknowledge(workerId, attemptId)
         return
