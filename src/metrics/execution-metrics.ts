@@ -14,6 +14,7 @@ import {
 } from './instrument.js'
 import { LingeringSeries } from './lingering-series.js'
 import { PersistentMetrics } from './persistent-metrics.js'
+import { RootMetrics } from './root-metrics.js'
 
 const RESULTS = ['success', 'failure', 'timeout', 'cache_hit', 'cancelled'] as const
 const EVENTS = ['connected', 'disconnected', 'timeout', 'sick', 'set_aside'] as const
@@ -46,6 +47,7 @@ export class ExecutionMetrics {
   readonly #active = new LingeringSeries()
   readonly #demanded = new LingeringSeries()
   readonly #persistent = new PersistentMetrics(() => this.activities())
+  readonly #roots = new RootMetrics(() => this.activities())
   readonly #digests: BoundedValues | undefined
   readonly #instanceNames: BoundedValues | undefined
 
@@ -64,6 +66,7 @@ export class ExecutionMetrics {
       observed('gauge', WORKERS, () => this.#here(() => this.#workersByState())),
       observed('gauge', SLOTS, () => this.#here(() => this.#slots())),
       ...this.#persistent.instruments,
+      ...this.#roots.instruments,
     ]
   }
 
@@ -112,6 +115,10 @@ export class ExecutionMetrics {
 
   persistent(events: Parameters<PersistentMetrics['add']>[0]): void {
     this.#persistent.add(events)
+  }
+
+  roots(told: Parameters<RootMetrics['add']>[0]): void {
+    this.#roots.add(told)
   }
 
   results(): ReadonlyMap<string, number> {

@@ -20,6 +20,7 @@ import { digestOf, stageOf } from './told.js'
 /** Whether a field of a request travels. Where to look for a result, and why an action is refused, was the matter of the front. */
 export const CARRIED = {
   ...{ instanceName: true, actionDigest: true, properties: true, actionBytes: true, workingDirectory: true },
+  rootKeys: true,
   ...{ priority: true, doNotCache: true, skipCacheLookup: true, invocation: true, target: true, mnemonic: true },
   ...{ trace: true, metadata: true, scope: true, identity: true, lookUpIn: false, refusal: false },
 } satisfies Record<keyof ExecutionRequest, boolean>
@@ -31,7 +32,7 @@ export const handInOf = (
 ): HandInInput => ({
   ...{ id, isAttended, wasLookedUp, past: past && pastMessage(past, nowMs), instanceName: request.instanceName },
   ...digestFields(request.actionDigest),
-  properties: request.properties,
+  ...{ properties: request.properties, rootKeys: request.rootKeys },
   ...{ priority: request.priority, doNotCache: request.doNotCache, skipCacheLookup: request.skipCacheLookup },
   ...{ action: request.actionBytes, metadata: request.metadata, invocation: request.invocation },
   ...{ target: request.target, mnemonic: request.mnemonic, ...request.trace },
@@ -52,6 +53,7 @@ export const handedIn = (message: HandIn, nowMs: number): { request: ExecutionRe
     workingDirectory: message.hasWorkingDirectory ? message.workingDirectory : undefined,
     identity: message.hasIdentity ? message.identity : undefined,
     scope: message.scope === '' ? undefined : message.scope,
+    rootKeys: message.rootKeys.length === 0 ? undefined : message.rootKeys,
     trace: traceparent === '' ? undefined : { traceparent, tracestate },
   }
   return { request, handed: { id, wasLookedUp, past: past === null ? undefined : pastOf(past, nowMs) } }

@@ -4,11 +4,14 @@ import type { ExecutionRequest } from './request.js'
 export const OPERATION_BYTES = 1536
 /** What a property takes beside its texts. */
 const PROPERTY_BYTES = 64
+/** What a key takes beside its text. */
+const KEY_BYTES = 64
 
 /** What an unfinished operation takes of memory, roughly: clients choose how much their actions ask for. */
-export const operationBytes = ({ properties, actionBytes, metadata, ...texts }: ExecutionRequest): number => {
+export const operationBytes = ({ properties, actionBytes, metadata, rootKeys, ...texts }: ExecutionRequest): number => {
   let sizeBytes = OPERATION_BYTES + (actionBytes?.length ?? 0) + (metadata?.length ?? 0)
   for (const { name, value } of properties) sizeBytes += PROPERTY_BYTES + textBytes(name) + textBytes(value)
+  for (const key of rootKeys ?? []) sizeBytes += KEY_BYTES + textBytes(key)
   const { workingDirectory, invocation, target, mnemonic, scope, identity } = texts
   for (const text of [workingDirectory, invocation, target, mnemonic, scope, identity]) sizeBytes += textBytes(text)
   return sizeBytes

@@ -11,6 +11,8 @@ export interface ExecutionRequest {
   readonly properties: readonly PlatformProperty[]
   /** The encoded Action for the worker, if it is small. */
   readonly actionBytes?: Buffer | undefined
+  /** What names its input root at workers that keep it or a similar one: `reapi/root-keys.ts`. */
+  readonly rootKeys?: readonly string[] | undefined
   /** Base of the output paths, relative to the input root; undefined if unknown. */
   readonly workingDirectory?: string | undefined
   /** As in REAPI: lower runs sooner, 0 is the default. */
@@ -171,3 +173,18 @@ export interface PersistentEvent {
   readonly reason: string
   readonly count: number
 }
+
+/** The input roots that a worker keeps. */
+export interface KeptRoots {
+  readonly kept: number
+  readonly fileBytes: number
+  /** Since it said so last: input roots of attempts, by how they came about, and their files. */
+  readonly equal: number
+  readonly changed: number
+  readonly fresh: number
+  readonly placedFiles: number
+  readonly untouchedFiles: number
+}
+
+/** What a worker tells of what it keeps between actions. */
+export type Keeps = { readonly persistent: PersistentWorkers } | { readonly roots: KeptRoots }

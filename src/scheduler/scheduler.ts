@@ -18,9 +18,9 @@ import type { PlatformProperty } from '../reapi/platform.js'
 import type {
   ExecutionRequest,
   HandedOperation,
+  Keeps,
   ListedOperation,
   OperationState,
-  PersistentWorkers,
   StartAttempt,
   WorkerOffer,
   WorkerPast,
@@ -290,6 +290,8 @@ export interface WorkerOverview {
   readonly heardMs: number
   /** Persistent worker processes; absent if it has told of none. */
   readonly persistent?: { readonly idle: number; readonly busy: number; readonly residentBytes: number }
+  /** Kept input roots; absent if it has told of none. */
+  readonly roots?: { readonly kept: number; readonly fileBytes: number }
   readonly attempts: readonly AttemptOverview[]
 }
 
@@ -379,8 +381,8 @@ export interface WorkerSession {
   health(sick: string): void
   /** What the worker holds ready for actions since it told last, and what it holds no more. */
   warm(added: readonly string[], dropped: readonly string[]): void
-  /** Its persistent worker processes, and what happened to them since it told last. */
-  persistent(workers: PersistentWorkers): void
+  /** Its persistent worker processes or kept input roots, and what happened to them since it told last. */
+  keeps(told: Keeps): void
   goingAway(): void
   disconnected(): void
 }

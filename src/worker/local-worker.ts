@@ -24,10 +24,10 @@ import { Leftovers } from './command/leftovers.js'
 import { Orphans } from './command/orphans.js'
 import { limitsOf, sandboxOf } from './confinement.js'
 import { Connection, type ConnectionOptions, type FromScheduler } from './connection.js'
-import type { RunDirectory } from './disk/session.js'
 import { WorkDirectory } from './disk/work-directory.js'
 import { openImages } from './image/open.js'
-import { KeptRoots } from './input/kept-roots.js'
+import { openKeptRoots } from './input/open.js'
+import { RootsTelling } from './input/telling.js'
 import { OutOfMemory } from './limit/out-of-memory.js'
 import { openPool } from './persistent/open.js'
 import { Telling } from './persistent/telling.js'
@@ -137,7 +137,10 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   let warmKeys: WarmKeys | undefined
   const onChange = (): void => warmKeys?.changed()
   const images = await openImages({ wanted, workDirectory: workDirectory.path, onChange, clock, log }, held)
-  const keptRoots = keptRootsOf(options, workDirectory, clock)
+  const writesBeside = isBesideRoot(options)
+  let rootsTelling: RootsTelling | undefined
+  const onRoots = (): void => rootsTelling?.changed()
+  const keptRoots = openKeptRoots({ options, workDirectory, writesBesideRoot: writesBeside, onChange: onRoots, clock })
   held.add('kept input roots', () => keptRoots?.close())
   const launcher = parts.launcher ?? new Launcher(log)
   const groupOptions = { wanted: options.control_groups, workDirectory: workDirectory.path, libc: launcher.libc, log }
@@ -159,7 +162,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   }
   process.once('exit', endAll)
   held.add('end of running commands', () => void process.off('exit', endAll))
-  const persistent = openPool({ options, launcher, clock, log, writesBesideRoot: isBesideRoot(options) })
+  const persistent = openPool({ options, launcher, clock, log, writesBesideRoot: writesBeside })
   held.add('persistent workers', () => persistent?.close())
   const outOfMemory = new OutOfMemory(clock)
   held.add('check for lack of memory', () => outOfMemory.close())
@@ -191,7 +194,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
     send: (message) => connection.send(message),
   })
   warmKeys = new WarmKeys(
-    () => [...(images?.warmKeys ?? []), ...(persistent?.warmKeys ?? [])],
+    () => [...(images?.warmKeys ?? []), ...(persistent?.warmKeys ?? []), ...(keptRoots?.warmKeys ?? [])],
     (message) => connection.send(message),
   )
   let toldSick = ''
@@ -211,6 +214,8 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   held.add('health checks of the worker', () => sick.close())
   const telling = persistent && new Telling(persistent, (message) => connection.send(message))
   held.add('what is told of persistent workers', () => telling?.close())
+  rootsTelling = keptRoots && new RootsTelling(keptRoots, (message) => connection.send(message), onChange)
+  held.add('what is told of kept input roots', () => rootsTelling?.close())
   if (persistent !== undefined) {
     persistent.onChange = () => {
       onChange()
@@ -241,6 +246,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
       warmKeys?.changed()
       tellSickness()
       telling?.changed()
+      onRoots()
       if (isClosing) connection.send({ goingAway: {} })
     },
     onMessage: (message) => {
@@ -332,19 +338,6 @@ const actionContext = (
     log,
     tracer,
   }
-}
-
-/** Undefined if commands write beside their input roots, because then more than the root would have to be unchanged. */
-const keptRootsOf = (
-  options: LocalWorkerOptions,
-  workDirectory: WorkDirectory,
-  clock: Clock,
-): KeptRoots | undefined => {
-  const { directory_cache: kept } = options
-  if (kept === undefined || isBesideRoot(options)) return undefined
-  const { max_entries: maxEntries, max_size_bytes: maxBytes, max_age_s: maxAgeS } = kept
-  const discard = (directory: RunDirectory): void => workDirectory.discard(directory)
-  return new KeptRoots({ maxEntries, maxBytes, maxAgeMs: maxAgeS * 1000, discard, clock })
 }
 
 const isBesideRoot = (options: LocalWorkerOptions): boolean => {

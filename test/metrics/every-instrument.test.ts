@@ -153,6 +153,7 @@ const execute = async ({ client, clock, collector, worker: connect }: Started) =
   const worker = await connect('able')
   const ends = received(success)
   worker.send({ persistentWorkers: { events: PERSISTENT_EVENTS } })
+  worker.send({ keptRoots: { equal: 6, changed: 2, fresh: 1, placedFiles: 70, untouchedFiles: 900 } })
   const auxiliaryMetadata = [pack(codec('remexec.worker.v1.PersistentWorker'), { process: 'p', request: 2 })]
   worker.succeed(await worker.start(), { executionMetadata: { worker: worker.id, ...times(), auxiliaryMetadata } })
   const { messages } = await ends
@@ -224,9 +225,11 @@ const comeAndGo = async (started: Started, { begin, worker: able }: Awaited<Retu
   leaving.send({ goingAway: {} })
   const idle = await connect('idle', { maxInflightAttempts: 4 })
   idle.send({ persistentWorkers: { idle: 2, busy: 1, residentBytes: 300_000_000 } })
+  idle.send({ keptRoots: { kept: 3, fileBytes: 5_000 } })
   await connect('unbounded', { maxInflightAttempts: 0 })
   await collector.until(() => collector.of('svc_worker_count')['worker_state=draining'] === 1)
   await collector.until(() => collector.of('svc_persistent_worker_count')['persistent_state=busy'] === 1)
+  await collector.until(() => collector.of('svc_kept_input_roots')[''] === 3)
   return { gone }
 }
 
@@ -326,6 +329,9 @@ const expectedOfActions = (gone: FakeWorker) => ({
   svc_persistent_worker_count: labelled('persistent_state', { idle: 2, busy: 1 }),
   svc_persistent_worker_resident_memory: { '': 300_000_000 },
   svc_persistent_worker_request_duration: { 'persistent_turn=later': 1 },
+  svc_input_roots_total: labelled('input_root', { equal: 6, changed: 2, fresh: 1 }),
+  svc_input_root_files_total: labelled('input_files', { placed: 70, untouched: 900 }),
+  svc_kept_input_roots: { '': 3 },
   // The queue is this process's own.
   ...{ svc_scheduler_leads: {}, svc_scheduler_term: {}, svc_scheduler_servers: {}, svc_scheduler_engine_silence: {} },
   ...{ svc_scheduler_rebuild_duration: {}, svc_scheduler_offices_total: {}, svc_scheduler_refused_leaders_total: {} },

@@ -13,6 +13,7 @@ const whole: Required<Omit<ExecutionRequest, 'lookUpIn' | 'refusal'>> = {
   properties: [{ name: 'os', value: 'linux' }],
   actionBytes: Buffer.from('action'),
   workingDirectory: '',
+  rootKeys: ['root:1', 'kind:2'],
   priority: -3,
   doNotCache: true,
   skipCacheLookup: true,

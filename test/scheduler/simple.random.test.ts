@@ -12,7 +12,7 @@ import type { Bucket } from '../../src/scheduler/simple/queue/bucket.js'
 import type { SimpleSettings } from '../../src/scheduler/simple/settings.js'
 import type { MatchKind, Requirement } from '../../src/scheduler/simple/state/requirement.js'
 import type { Command, Worker } from '../../src/scheduler/simple/state/state.js'
-import { holdsOne } from '../../src/scheduler/simple/warm/holders.js'
+import { isAwaited } from '../../src/scheduler/simple/warm/expecting.js'
 import type { Dispatch } from '../../src/scheduler/simple/workers/dispatch.js'
 import { hasFreeSlot, hasRoom } from '../../src/scheduler/simple/workers/pool.js'
 import { defaultSettings } from './settings.js'
@@ -100,6 +100,8 @@ const offers: readonly WorkerOffer[] = [
   },
 ]
 
+const ROOT_KEYS = ['root:1', 'root:2', 'command:1', 'unknown:1']
+
 /** How many operations were counted as ended. */
 class CountingMeter implements SchedulerMeter {
   completions = 0
@@ -108,6 +110,7 @@ class CountingMeter implements SchedulerMeter {
   reported(): void {}
   worker(): void {}
   persistent(): void {}
+  roots(): void {}
   completed(): void {
     this.completions += 1
   }
@@ -230,6 +233,7 @@ const events: Record<string, (world: World, a: number, b: number) => void> = {
       doNotCache: b % 5 === 0,
       skipCacheLookup: b % 7 === 0,
       ...{ instanceName, actionDigest: digest },
+      rootKeys: [ROOT_KEYS[a % ROOT_KEYS.length] ?? '', `kind:${b % 2}`],
     }
     try {
       world.apply(world.machine.enqueue(world.nowMs, name, request))
@@ -284,7 +288,8 @@ const events: Record<string, (world: World, a: number, b: number) => void> = {
   },
   warm: (world, a, b) => {
     const id = pick(world.connected.keys(), a)
-    const keys = [b % 3 === 0 ? 'image:x' : 'image:y']
+    const all = ['image:x', 'image:y', 'kind:0', 'kind:1', ...ROOT_KEYS]
+    const keys = [all[b % all.length] ?? '', all[(a + b) % all.length] ?? '']
     if (id !== undefined) world.apply(world.machine.warm(world.nowMs, id, b % 2 ? keys : [], b % 2 ? [] : keys))
   },
   refuse: (world, a, b) =>
@@ -442,11 +447,11 @@ const checkExpecting = (world: World, { arrivals, expecting }: Bucket): void => 
   const own = [...arrivals].filter((execution) => execution.expecting !== undefined)
   assert(own.length === expecting, 'a bucket counts what waits for a warm worker')
   for (const execution of own) {
-    const { waitingSinceMs, warmUntilMs = 0, first, requirement, warmKeys } = execution
+    const { waitingSinceMs, warmUntilMs = 0, first, requirement } = execution
     assert(warmUntilMs - waitingSinceMs <= settings.warmWorkerWaitMs, 'the wait is bounded')
     if (!dispatch.queue.mayRun(first.instanceName)) continue
     for (const worker of workers.all) {
-      const isWarm = dispatch.index.classOf(worker) !== undefined && holdsOne(worker, warmKeys)
+      const isWarm = dispatch.index.classOf(worker) !== undefined && isAwaited(worker, execution)
       const canRun = isWarm && couldRun(worker, requirement) && hasRoom(worker, requirement)
       assert(!canRun, 'nothing waits for a warm worker while one has room')
     }

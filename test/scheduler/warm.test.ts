@@ -1,7 +1,11 @@
 /** Actions and the workers that hold what they need: an image, an input root, a process. */
 import t from 'tap'
 import { imageKey } from '../../src/reapi/container-image.js'
+import { Digest } from '../../src/reapi/digest.js'
+import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { warmKeyOf } from '../../src/reapi/persistent-worker.js'
+import { rootKeysOf } from '../../src/reapi/root-keys.js'
+import type { ExecutionRequest } from '../../src/scheduler/scheduler.js'
 import type { MatchKind } from '../../src/scheduler/simple/state/requirement.js'
 import { Bench, type Pairs } from './bench.js'
 
@@ -213,4 +217,103 @@ t.test('an action goes to a worker whose persistent worker it can use, and waits
   b.enqueue(asking(OTHER))
   t.same(whereRan(b), ['warm', 'cold'], 'an action of another tool does not wait')
   t.not(toolKey(KEY), toolKey(KEY, 'other'), 'another instance has its own processes')
+})
+
+const rooted = (root: string, command = root, program = 'cc'): Partial<ExecutionRequest> => {
+  const digest = (text: string): Digest => Digest.of(Buffer.from(text), digestFunctions.SHA256)
+  return { rootKeys: rootKeysOf({ instanceName: '', inputRoot: digest(root), command: digest(command), program }) }
+}
+const keep = (b: Bench, id: string, { rootKeys = [] }: Partial<ExecutionRequest>): void =>
+  void b.do(b.machine.warm(b.nowMs, id, rootKeys, []))
+
+t.test(
+  'an action goes to the worker that keeps its input root, else to one that keeps that of its command, or of its kind',
+  async (t) => {
+    const b = bench()
+    for (const id of ['kind', 'command', 'root', 'cold']) b.worker(id, [], 3)
+    keep(b, 'kind', rooted('r1', 'c1'))
+    keep(b, 'command', rooted('r2', 'c2'))
+    keep(b, 'root', rooted('r3', 'c3'))
+    b.enqueue([], rooted('r3', 'c9'))
+    b.enqueue([], rooted('r9', 'c2'))
+    b.enqueue([], rooted('r3', 'c2'))
+    t.same(whereRan(b), ['root', 'command', 'root'])
+    b.enqueue([], rooted('r9', 'c9', 'javac'))
+    t.equal(whereRan(b).at(-1), 'kind', 'nothing is kept of its kind: to the one that was idle longest')
+  },
+)
+
+t.test('an action waits for an input root of its kind, but not for its own where one of its kind is', async (t) => {
+  const b = bench()
+  b.worker('warm', [], 1)
+  b.worker('cold', [], 1)
+  keep(b, 'warm', rooted('r1'))
+  b.enqueue([], rooted('r1'))
+  const second = b.enqueue([], rooted('r2'))
+  t.same(whereRan(b), ['warm'])
+  t.equal(
+    why(b, second),
+    'it waits for 200 ms at most for a worker that has an input root like its own ready (warm runs 1 of 1); 0 others wait, 0 of them of its instance',
+  )
+  b.pass(200)
+  t.same(whereRan(b), ['warm', 'cold'])
+  b.finish('cold', attemptOn(b, 'cold'))
+  keep(b, 'cold', rooted('r2'))
+  b.enqueue([], rooted('r1'))
+  t.same(whereRan(b), ['warm', 'cold', 'cold'], 'its own root is at the busy one')
+})
+
+t.test('an action waits for its image although a worker with room has an input root of its kind', async (t) => {
+  const b = bench()
+  withImages(b, 'warm', 1, X)
+  withImages(b, 'rooted', 1)
+  keep(b, 'warm', rooted('r1'))
+  keep(b, 'rooted', rooted('r1'))
+  b.enqueue(image(X), rooted('r1'))
+  const second = b.enqueue(image(X), rooted('r1'))
+  t.same(whereRan(b), ['warm'])
+  t.match(why(b, second), new RegExp(`for a worker that has image:${X} ready \\(warm runs 1 of 1\\)`))
+  b.finish('rooted', 'unknown')
+  t.same(whereRan(b), ['warm'], 'what has room is not what it waits for')
+  b.finish('warm', attemptOn(b, 'warm'))
+  t.same(whereRan(b), ['warm', 'warm'])
+})
+
+t.test('a worker takes the action whose root it keeps before another of the same build', async (t) => {
+  const b = bench()
+  b.worker('w', [], 1)
+  keep(b, 'w', rooted('r1'))
+  b.enqueue([], rooted('r9'))
+  const other = b.enqueue([], rooted('r2'))
+  const own = b.enqueue([], rooted('r1'))
+  b.finish('w', attemptOn(b, 'w'))
+  t.equal(b.of('start').at(-1)?.start.operationName, own)
+  b.finish('w', attemptOn(b, 'w'))
+  t.equal(b.of('start').at(-1)?.start.operationName, other)
+})
+
+t.test('names of input roots say nothing of other instances and scopes', async (t) => {
+  const digest = Digest.of(Buffer.from('root'), digestFunctions.SHA256)
+  const facts = { inputRoot: digest, command: digest, program: 'cc' }
+  const all = [
+    rootKeysOf({ instanceName: 'a', ...facts }),
+    rootKeysOf({ instanceName: 'b', ...facts }),
+    rootKeysOf({ instanceName: 'a', scope: 'branch', ...facts }),
+  ].flat()
+  t.equal(new Set(all).size, 9)
+  for (const key of all) t.match(key, /^(root|command|kind):[0-9a-f]{32}$/)
+})
+
+t.test('a worker of very many that hold the same is found without looking at all of them', async (t) => {
+  const b = bench()
+  for (let at = 0; at < 1_000; at++) {
+    b.worker(`w${at}`, [], 1)
+    keep(b, `w${at}`, rooted(`r${at}`))
+  }
+  b.enqueue([], rooted('r999'))
+  t.same(whereRan(b), ['w999'], 'few hold the root itself')
+  let looked = 0
+  const { holders } = b.machine.inspect().dispatch
+  for (const _ of holders.of([{ key: rooted('x').rootKeys?.[2] ?? '', worth: 1 }])) looked++
+  t.equal(looked, 64)
 })

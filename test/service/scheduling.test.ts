@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { ExecutionStage } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../src/reapi/digest.js'
+import { rootKeysOf } from '../../src/reapi/root-keys.js'
 import type { Call } from '../../src/rpc/call.js'
 import { HELLO_TIMEOUT_MS } from '../../src/service/hello.js'
 import { ForwardingStore } from '../../src/store/contract/forwarding.js'
@@ -74,4 +75,19 @@ t.test('a worker of an older release, which keeps no scopes apart, gets no actio
   server.host.drain()
   for (let message = await old.messages.next(); message.drain === null; message = await old.messages.next())
     t.equal(message.start, null)
+})
+
+t.test('an action goes to the worker that says that it keeps its input root', async (t) => {
+  const server = await serveExecution(t)
+  const built = await server.upload(buildAction({ command: { arguments: ['cc'] } }))
+  const [inputRoot, command] = [built.root.digest, built.command.digest]
+  const keys = rootKeysOf({ instanceName: '', inputRoot, command, program: 'cc' })
+  for (const key of keys) {
+    const first = await server.worker({ name: 'first' })
+    const keeper = await server.worker({ name: 'keeper', warmKeys: [key] })
+    server.execute(built, { skipCacheLookup: true }).on('error', () => {})
+    keeper.succeed(await keeper.start())
+    first.stream.end()
+    keeper.stream.end()
+  }
 })

@@ -144,6 +144,20 @@ const columnsOf = ({ forms }: ServerSources, visit: Visit, hasPages: boolean): r
     by: ({ persistent: { idle, busy } = NONE_KEPT }) => idle + busy,
   },
   {
+    head: 'Roots kept',
+    cell: ({ roots: { kept, fileBytes } = NO_ROOTS }) =>
+      kept === 0 ? (
+        '–'
+      ) : (
+        <>
+          {countText(kept)}
+          <span class="under">{sizeText(fileBytes)} linked</span>
+        </>
+      ),
+    sort: 'roots',
+    by: ({ roots: { kept } = NO_ROOTS }) => kept,
+  },
+  {
     head: 'Properties',
     kind: 'text',
     cell: ({ properties, left }) => {
@@ -165,6 +179,8 @@ const columnsOf = ({ forms }: ServerSources, visit: Visit, hasPages: boolean): r
 
 /** A worker that has told nothing of persistent workers. */
 const NONE_KEPT = { idle: 0, busy: 0, residentBytes: 0 }
+/** A worker that has told nothing of kept input roots. */
+const NO_ROOTS = { kept: 0, fileBytes: 0 }
 
 interface ButtonParts {
   readonly row: Row

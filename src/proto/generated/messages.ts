@@ -278,6 +278,7 @@ export interface Messages {
   'remexec.worker.v1.WarmChange': [remexec_worker_v1.WarmChangeInput, remexec_worker_v1.WarmChange]
   'remexec.worker.v1.KeepAlive': [remexec_worker_v1.KeepAliveInput, remexec_worker_v1.KeepAlive]
   'remexec.worker.v1.PersistentWorkers': [remexec_worker_v1.PersistentWorkersInput, remexec_worker_v1.PersistentWorkers]
+  'remexec.worker.v1.KeptRoots': [remexec_worker_v1.KeptRootsInput, remexec_worker_v1.KeptRoots]
   'remexec.worker.v1.PersistentWorkerEvents': [remexec_worker_v1.PersistentWorkerEventsInput, remexec_worker_v1.PersistentWorkerEvents]
   'remexec.worker.v1.Start': [remexec_worker_v1.StartInput, remexec_worker_v1.Start]
   'remexec.worker.v1.CallerScope': [remexec_worker_v1.CallerScopeInput, remexec_worker_v1.CallerScope]

@@ -395,6 +395,7 @@ export interface HandIn {
   past: OperationPast | null
   scope: string
   wasLookedUp: boolean
+  rootKeys: string[]
 }
 
 export interface HandInInput {
@@ -421,6 +422,7 @@ export interface HandInInput {
   past?: OperationPastInput | null | undefined
   scope?: string | undefined
   wasLookedUp?: boolean | undefined
+  rootKeys?: readonly string[] | undefined
 }
 
 export interface OperationPast {

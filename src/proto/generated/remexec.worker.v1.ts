@@ -64,8 +64,9 @@ export interface WorkerMessage {
   printedOutput: PrintedOutput | null
   warm: WarmChange | null
   persistentWorkers: PersistentWorkers | null
+  keptRoots: KeptRoots | null
   /** Which one is set. */
-  readonly message: 'hello' | 'keepAlive' | 'progress' | 'result' | 'goingAway' | 'storeRequest' | 'health' | 'printedOutput' | 'warm' | 'persistentWorkers' | undefined
+  readonly message: 'hello' | 'keepAlive' | 'progress' | 'result' | 'goingAway' | 'storeRequest' | 'health' | 'printedOutput' | 'warm' | 'persistentWorkers' | 'keptRoots' | undefined
 }
 
 export interface WorkerMessageInput {
@@ -79,6 +80,7 @@ export interface WorkerMessageInput {
   printedOutput?: PrintedOutputInput | null | undefined
   warm?: WarmChangeInput | null | undefined
   persistentWorkers?: PersistentWorkersInput | null | undefined
+  keptRoots?: KeptRootsInput | null | undefined
 }
 
 export interface SchedulerMessage {
@@ -205,6 +207,26 @@ export interface PersistentWorkersInput {
   busy?: number | undefined
   residentBytes?: number | undefined
   events?: readonly PersistentWorkerEventsInput[] | undefined
+}
+
+export interface KeptRoots {
+  kept: number
+  fileBytes: number
+  equal: number
+  changed: number
+  fresh: number
+  placedFiles: number
+  untouchedFiles: number
+}
+
+export interface KeptRootsInput {
+  kept?: number | undefined
+  fileBytes?: number | undefined
+  equal?: number | undefined
+  changed?: number | undefined
+  fresh?: number | undefined
+  placedFiles?: number | undefined
+  untouchedFiles?: number | undefined
 }
 
 export interface PersistentWorkerEvents {

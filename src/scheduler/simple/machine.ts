@@ -5,11 +5,11 @@ import type { Digest } from '../../reapi/digest.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
 import type {
   ExecutionRequest,
+  Keeps,
   ListedOperation,
   OperationPast,
   OperationState,
   Outcome,
-  PersistentWorkers,
   WorkerOffer,
 } from '../request.js'
 import { OPERATION_BYTES } from '../request-size.js'
@@ -251,8 +251,8 @@ export class SimpleScheduler {
     return this.#event(nowMs, () => this.#workers.health(workerId, sick))
   }
 
-  persistent(nowMs: number, workerId: string, told: PersistentWorkers): Command[] {
-    return this.#event(nowMs, () => this.#workers.persistent(workerId, told))
+  keeps(nowMs: number, workerId: string, told: Keeps): Command[] {
+    return this.#event(nowMs, () => this.#workers.keeps(workerId, told))
   }
 
   /** What the worker holds ready for actions since it told last, and what it holds no more. */

@@ -1,6 +1,6 @@
 import type { ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
-import type { PersistentEvent, PersistentWorkers } from '../request.js'
+import type { KeptRoots, PersistentEvent, PersistentWorkers } from '../request.js'
 import type { PlatformDemand } from '../scheduler.js'
 
 /** How a client's operation ended. `failure` covers failed commands and every other error. */
@@ -25,6 +25,8 @@ export interface SchedulerMeter {
   worker(event: WorkerEvent): void
   /** A worker told what happened to its persistent workers. */
   persistent(events: readonly PersistentEvent[]): void
+  /** A worker told how its actions got their input roots. */
+  roots(told: KeptRoots): void
 }
 
 export const unmetered: SchedulerMeter = {
@@ -34,6 +36,7 @@ export const unmetered: SchedulerMeter = {
   reported: () => {},
   worker: () => {},
   persistent: () => {},
+  roots: () => {},
 }
 
 /** What a server knows of the election of a scheduler that several servers have. */
@@ -81,4 +84,5 @@ export interface ActiveWorker {
   readonly maxInflightAttempts: number
   readonly heardMs: number
   readonly persistent?: Pick<PersistentWorkers, 'idle' | 'busy' | 'residentBytes'> | undefined
+  readonly roots?: Pick<KeptRoots, 'kept'> | undefined
 }

@@ -1,4 +1,3 @@
-import type { PersistentWorkers } from '../request.js'
 import type {
   FailedAction,
   QueuedAction,
@@ -56,7 +55,12 @@ const stuckIn = (queue: Queue, workers: Iterable<Worker>): StuckActions | undefi
 const stateInWords = ({ standing, isPaused }: Worker): string | undefined =>
   standing.state?.replace('_', ' ') ?? (isPaused ? 'paused' : undefined)
 
-const persistentOf = ({ idle, busy, residentBytes }: PersistentWorkers) => ({ idle, busy, residentBytes })
+const keptOf = ({ persistent, roots }: Worker['keeps']): Pick<WorkerOverview, 'persistent' | 'roots'> => ({
+  ...(persistent && {
+    persistent: { idle: persistent.idle, busy: persistent.busy, residentBytes: persistent.residentBytes },
+  }),
+  ...(roots && { roots: { kept: roots.kept, fileBytes: roots.fileBytes } }),
+})
 
 const workerOverview = (worker: Worker): WorkerOverview => {
   const waiting = waitingThere(worker)
@@ -72,7 +76,7 @@ const workerOverview = (worker: Worker): WorkerOverview => {
     properties: Object.fromEntries(worker.offer.properties),
     left: Object.fromEntries(worker.left),
     heardMs: worker.heardMs,
-    ...(worker.persistent && { persistent: persistentOf(worker.persistent) }),
+    ...keptOf(worker.keeps),
     attempts: [...worker.attempts].map((attempt) => {
       const { id, startedMs, execution } = attempt
       const state = waiting.includes(attempt) ? 'waiting' : attempt.state

@@ -18,6 +18,6 @@ export const eventsOf = (
   giveBack: (attemptId, stops) => say((nowMs) => machine.giveBack(nowMs, workerId, attemptId, stops)),
   health: (sick) => say((nowMs) => machine.health(nowMs, workerId, sick)),
   warm: (added, dropped) => say((nowMs) => machine.warm(nowMs, workerId, added, dropped)),
-  persistent: (told) => say((nowMs) => machine.persistent(nowMs, workerId, told)),
+  keeps: (told) => say((nowMs) => machine.keeps(nowMs, workerId, told)),
   goingAway: () => say((nowMs) => machine.goingAway(nowMs, workerId)),
 })

@@ -8,6 +8,7 @@ import { actionTimeoutMs, missingBlobs } from '../../reapi/action.js'
 import { validateCommand, workingDirectory } from '../../reapi/command.js'
 import { Digest } from '../../reapi/digest.js'
 import { type PlatformProperty, requestedProperties } from '../../reapi/platform.js'
+import type { RootFacts } from '../../reapi/root-keys.js'
 import type { Call } from '../../rpc/call.js'
 import { missingOf } from '../../store/contract/store.js'
 import type { ExecutionInstance } from './instance.js'
@@ -20,7 +21,11 @@ export interface PreparedAction {
   readonly properties: readonly PlatformProperty[]
   /** The working directory of its Command. */
   readonly workingDirectory?: string
+  /** What names its input root (`reapi/root-keys.ts`), without the caller. */
+  readonly inputs?: ActionInputs
 }
+
+export type ActionInputs = Pick<RootFacts, 'inputRoot' | 'command' | 'program'>
 
 const actionCodec = codec('build.bazel.remote.execution.v2.Action')
 
@@ -46,7 +51,8 @@ export const prepareAction = async (
   if (missing.length > 0) throw await missingInputsError(missing, inputRoot, { cas, trees, call })
   const command =
     commands.get(commandDigest.key) ?? (await orMissing(readCommand(cas, commandDigest, call), commandDigest))
-  const prepared = await check(action, command, { scheduler, maxTimeoutMs })
+  const inputs = { inputRoot, command: commandDigest, program: command.arguments[0] ?? '' }
+  const prepared = { ...(await check(action, command, { scheduler, maxTimeoutMs })), inputs }
   commands.set(commandDigest.key, command, commandDigest.sizeBytes)
   return actionDigest.sizeBytes > MAX_PASSED_ON_BYTES
     ? prepared

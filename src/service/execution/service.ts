@@ -8,6 +8,7 @@ import type {
   WaitExecutionRequest,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { REQUEST_METADATA, requestMetadata } from '../../proto/request-metadata.js'
+import { rootKeysOf } from '../../reapi/root-keys.js'
 import type { Call } from '../../rpc/call.js'
 import type { RpcCall, ServedCall, Service } from '../../rpc/rpc.js'
 import type { ExecutionRequest, OperationState } from '../../scheduler/scheduler.js'
@@ -100,15 +101,18 @@ const begin = async (request: ExecuteRequest, rpc: ServedCall, { options, comman
     const call = inInstance(rpc, instanceName)
     const prepared = await orMissing(prepareAction(instance, actionDigest, { commands, trees: options.trees }, call))
     const known = prepared instanceof StatusError ? { ...NOTHING_KNOWN, refusal: prepared } : prepared
+    const { inputs, ...about } = known
+    const scope = rpc.visitor?.scopeIn(instanceName)?.name
     const name = await instance.scheduler.execute({
       ...{ instanceName, actionDigest },
       priority: request.executionPolicy?.priority ?? 0,
       skipCacheLookup: request.skipCacheLookup,
-      ...known,
+      ...about,
+      ...(inputs && { rootKeys: rootKeysOf({ instanceName, scope, ...inputs }) }),
       ...askedBy(call),
       trace: call.span?.context,
       identity: rpc.visitor?.nameInResults,
-      scope: rpc.visitor?.scopeIn(instanceName)?.name,
+      scope,
     })
     rpc.note({ operation: name })
     return { name, instance, call, action: actionDigest, doNotCache: known.doNotCache }

@@ -10,8 +10,8 @@ import { type PrintedOutput, WORKER_IDENTITY, type WorkerPool, type WorkerSessio
 import { LentStoreServer, type LentStores } from '../../store/lent/server.js'
 import { awaitHello } from '../hello.js'
 import { checkNoHello, helloOf, parseHello, shownReason } from './hello.js'
+import { persistentIn, rootsIn } from './keeps.js'
 import { answerLent, type LentAnswers, lentTo } from './lent-requests.js'
-import { persistentIn } from './persistent.js'
 import { relayWorker } from './relay.js'
 import { StreamLink } from './stream-link.js'
 
@@ -104,7 +104,7 @@ const greet = (scheduler: WorkerPool, hello: Hello, link: StreamLink): WorkerSes
 }
 
 const receive = (session: WorkerSession, message: WorkerMessage, caller: WorkerCaller): void => {
-  const { progress, result, goingAway, health, printedOutput, warm, persistentWorkers } = message
+  const { progress, result, goingAway, health, printedOutput, warm, persistentWorkers, keptRoots } = message
   checkNoHello(message)
   if (progress !== null) session.progress(progress.attemptId, progress.stage, shownReason(progress.waitsFor))
   else if (result !== null) receiveResult(session, result, caller)
@@ -112,7 +112,8 @@ const receive = (session: WorkerSession, message: WorkerMessage, caller: WorkerC
   else if (goingAway !== null) session.goingAway()
   else if (health !== null) session.health(shownReason(health.sick))
   else if (warm !== null) session.warm(warm.added, warm.dropped)
-  else if (persistentWorkers !== null) session.persistent(persistentIn(persistentWorkers))
+  else if (persistentWorkers !== null) session.keeps({ persistent: persistentIn(persistentWorkers) })
+  else if (keptRoots !== null) session.keeps({ roots: rootsIn(keptRoots) })
   // A message of a later protocol version at least shows that the worker is alive.
   else session.keepAlive()
 }

@@ -115,7 +115,8 @@ export class Attempt {
     return inSpan(this.#call, 'change input root', change)
   }
 
-  async #execute({ command, tree }: ActionSource, timeoutMs: number, copies: boolean): Promise<Finished | StatusError> {
+  async #execute(source: ActionSource, timeoutMs: number, copies: boolean): Promise<Finished | StatusError> {
+    const { command, tree } = source
     const { store, execution: settings, processes } = this.#context
     const { properties, onProgress } = this.#request
     const { protectsInputs = false } = processes.sandbox ?? {}
@@ -139,7 +140,7 @@ export class Attempt {
       const links = await makeInputRoot(tree, execution.root, store, files, call)
       return [() => links, linkedMs] as const
     })
-    const made = copies ? undefined : await this.#roots.made(tree, execution, { kept, links: linksIn })
+    const made = copies ? undefined : await this.#roots.made(source, execution, { kept, links: linksIn })
     execution.prepare()
     const isUntouched = !protectsInputs || (await execution.protect(tree))
     if (tree.root.hasPrograms) await startsSoFar()

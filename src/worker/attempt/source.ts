@@ -18,6 +18,7 @@ const actionCodec = codec('build.bazel.remote.execution.v2.Action')
 export interface ActionSource {
   readonly action: Action
   readonly command: Command
+  readonly commandDigest: Digest
   readonly rootDigest: Digest
   readonly tree: InputTree
 }
@@ -67,7 +68,7 @@ export const readActionSource = async (
   }
   validateCommand(command)
   known.commands.set(commandDigest.key, command, commandDigest.sizeBytes)
-  return { action, command, rootDigest, tree }
+  return { action, command, commandDigest, rootDigest, tree }
 }
 
 const unique = (digests: readonly Digest[]): Digest[] => [

@@ -29,6 +29,8 @@ export interface Difference {
   /** Entries to make, and to remove, with those in directories that are new or gone. */
   readonly made: number
   readonly removed: number
+  /** Of those made, the files. */
+  readonly placedFiles: number
   /** Directories and files that `wanted` has and that the kept tree may lack, each once. */
   readonly blobs: readonly Digest[]
 }
@@ -40,7 +42,7 @@ export interface Difference {
 export const difference = (kept: InputDirectory, wanted: InputDirectory): Difference => {
   const changes: DirectoryChange[] = []
   const blobs = new Map<string, Digest>()
-  let [made, removed] = [0, 0]
+  let [made, removed, placedFiles] = [0, 0, 0]
   const open = [{ path: '', kept, wanted }]
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
     if (pair.kept.digest.key === pair.wanted.digest.key) continue
@@ -50,11 +52,12 @@ export const difference = (kept: InputDirectory, wanted: InputDirectory): Differ
     const fresh = change.directories.map(({ directory }) => directory)
     for (const [key, digest] of blobsBelow(fresh)) blobs.set(key, digest)
     made += change.files.length + change.symlinks.length + sizeOf(fresh)
+    placedFiles += change.files.length + fresh.reduce((sum, { fileCount }) => sum + fileCount, 0)
     removed += change.removed
     if (change.gone.length + change.files.length + change.symlinks.length + fresh.length > 0) changes.push(change)
     for (const one of common) open.push(one)
   }
-  return { changes, made, removed, blobs: [...blobs.values()] }
+  return { changes, made, removed, placedFiles, blobs: [...blobs.values()] }
 }
 
 interface Pair {

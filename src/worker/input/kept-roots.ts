@@ -13,6 +13,8 @@ const MAX_CANDIDATES = 4
 /** A root is changed into another only if at most this share of the entries of the new one is made or removed for it. */
 const MAX_CHANGED = 0.5
 const SWEEP_MS = 60_000
+/** Roots that the scheduler is told of, the ones used last. */
+const MAX_TOLD = 1000
 
 /** A reusable input root, which is exactly this tree. */
 export interface KeptRoot {
@@ -23,6 +25,8 @@ export interface KeptRoot {
   readonly directory: RunDirectory
   /** The name of the root in `directory`; nothing else is there. */
   readonly name: string
+  /** What the scheduler knows it by (`reapi/root-keys.ts`); none if it costs less to make than to wait for. */
+  readonly warmKeys: readonly string[]
 }
 
 /** A root to change, and how. */
@@ -39,7 +43,22 @@ export interface KeptRootsOptions {
   readonly maxAgeMs: number
   /** Removes the directory of a root. */
   readonly discard: (directory: RunDirectory) => void
+  /** Called when `warmKeys`, `size` or `counts` may have changed. */
+  readonly onChange?: (() => void) | undefined
   readonly clock: Clock
+}
+
+/** What became of input roots since the worker started, of those that are no private copies. */
+export interface RootCounts {
+  /** A kept root that was the wanted tree. */
+  equal: number
+  /** A similar kept root that was changed into it. */
+  changed: number
+  /** Made anew. */
+  fresh: number
+  /** Files of all these roots that were linked or copied, and that were there already. */
+  placedFiles: number
+  untouchedFiles: number
 }
 
 /** How the command left a root that is given back. */
@@ -61,6 +80,9 @@ export class KeptRoots {
   readonly #kept = new Map<string, KeptRoot & { readonly keptMs: number }>()
   readonly #byKey = new Map<string, KeptRoot[]>()
   readonly #coming = new Set<Promise<void>>()
+  /** In use, or given back and being verified: most of them are kept again soon. */
+  readonly #lent = new Set<KeptRoot>()
+  readonly counts: RootCounts = { equal: 0, changed: 0, fresh: 0, placedFiles: 0, untouchedFiles: 0 }
   readonly #endSweeps: () => void
   #bytes = 0
   #entries = 0
@@ -73,6 +95,24 @@ export class KeptRoots {
 
   get size(): number {
     return this.#kept.size
+  }
+
+  get fileBytes(): number {
+    return this.#bytes
+  }
+
+  /** What actions ask the scheduler for that find a root here, or will when the one that uses it ends. */
+  get warmKeys(): readonly string[] {
+    const named = [...this.#kept.values(), ...this.#lent].filter(({ warmKeys }) => warmKeys.length > 0)
+    return [...new Set(named.slice(-MAX_TOLD).flatMap(({ warmKeys }) => warmKeys))]
+  }
+
+  /** An attempt has got its input root in this way. */
+  count(way: 'equal' | 'changed' | 'fresh', files: { readonly placed: number; readonly untouched: number }): void {
+    this.counts[way] += 1
+    this.counts.placedFiles += files.placed
+    this.counts.untouchedFiles += files.untouched
+    this.#options.onChange?.()
   }
 
   /** Takes a root with this key (`keyOf`) that is not in use; the caller owns it. */
@@ -112,9 +152,18 @@ export class KeptRoots {
   /** False if the directory is gone. */
   #takeOut(root: KeptRoot): boolean {
     this.#leave(root)
-    if (root.directory.isThere()) return true
+    if (root.directory.isThere()) {
+      this.#lent.add(root)
+      return true
+    }
     this.#options.discard(root.directory)
     return false
+  }
+
+  /** The attempt that took this root has ended, whatever became of the root. */
+  ended(root: KeptRoot): void {
+    this.#lent.delete(root)
+    this.#options.onChange?.()
   }
 
   /**
@@ -122,6 +171,7 @@ export class KeptRoots {
    * the background.
    */
   giveBack(root: KeptRoot, { isQuiet, sinceMs }: Leaving): void {
+    this.#lent.add(root)
     const coming = Promise.resolve(isQuiet)
       .then((quiet) => quiet && this.#restored(root, sinceMs))
       .catch(() => false)
@@ -129,6 +179,7 @@ export class KeptRoots {
         if (isRestored && !this.#isClosed) this.keep(root)
         else this.#options.discard(root.directory)
         this.#coming.delete(coming)
+        this.ended(root)
       })
     this.#coming.add(coming)
   }
@@ -158,6 +209,7 @@ export class KeptRoots {
     this.#byKey.set(key, [...(this.#byKey.get(key) ?? []), kept])
     this.#bytes += tree.fileBytes
     this.#entries += tree.entryCount
+    this.#options.onChange?.()
     for (const oldest of this.#kept.values()) {
       const isWithin = maxBytes === 0 || this.#bytes <= maxBytes
       if (this.#kept.size <= maxEntries && isWithin && this.#entries <= MAX_ENTRIES) return
@@ -187,6 +239,7 @@ export class KeptRoots {
     for (const root of this.#kept.values()) {
       if (maxAgeMs === 0 || root.keptMs + maxAgeMs > clock.now()) return
       this.#leave(root)
+      this.#options.onChange?.()
       discard(root.directory)
     }
   }

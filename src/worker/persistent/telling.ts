@@ -1,6 +1,6 @@
-import { guardedTimeout } from '../../base/timers.js'
 import type { Input } from '../../proto/codec.js'
 import { PersistentWorkerEventsKind as Kind } from '../../proto/generated/remexec.worker.v1.js'
+import { Soon } from '../soon.js'
 import type { Counts } from './counts.js'
 import type { Pool } from './pool.js'
 
@@ -14,9 +14,8 @@ export class Telling {
   readonly #pool: Pool
   /** Returns false if there is no connection. */
   readonly #send: (message: { readonly persistentWorkers: Told }) => boolean
+  readonly #soon = new Soon(() => this.#tell(), WITHIN_MS)
   #told = new Map<string, number>()
-  #timer: NodeJS.Timeout | undefined
-  #isClosed = false
 
   constructor(pool: Pool, send: (message: { readonly persistentWorkers: Told }) => boolean) {
     this.#pool = pool
@@ -25,16 +24,14 @@ export class Telling {
 
   /** Call it when something may have changed, and on each connection: whoever is there then may know nothing. */
   changed(): void {
-    if (!this.#isClosed) this.#timer ??= guardedTimeout(() => this.#tell(), WITHIN_MS)
+    this.#soon.ask()
   }
 
   close(): void {
-    this.#isClosed = true
-    clearTimeout(this.#timer)
+    this.#soon.close()
   }
 
   #tell(): void {
-    this.#timer = undefined
     const { processes, idleCount: idle, residentBytes, counts } = this.#pool
     const now = eventsOf(counts)
     const events = [...now].flatMap(([key, { count, kind, reason }]) => {

@@ -149,7 +149,7 @@ t.test('the page shows services, stores, queue and workers with the numbers of t
   t.match(numbers, { queued: '1', executing: '1', workers: '1', success: '1', failure: '1', timeout: '0' })
   const [[name = '', ...worker] = []] = workers()
   const [id] = name.split(' ')
-  t.match(worker, ['connected', '1 of 3', '0', '–', '', /^\d+ s ago$/], 'and it keeps no tools')
+  t.match(worker, ['connected', '1 of 3', '0', '–', '–', '', /^\d+ s ago$/], 'and it keeps no tools and no input roots')
 
   const executing = `execution_stage=executing,execution_priority=0,execution_worker_id=${id}`
   const queued = 'execution_stage=queued,execution_priority=0,execution_worker_id='

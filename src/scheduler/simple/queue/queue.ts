@@ -1,7 +1,7 @@
 import { type Requirement, withoutAmounts } from '../state/requirement.js'
 import type { Execution, Worker } from '../state/state.js'
 import { Expecting } from '../warm/expecting.js'
-import { holdsOne } from '../warm/holders.js'
+import { warmthOf } from '../warm/holders.js'
 import { hasRoomSoon, mayWait } from '../workers/pool.js'
 import type { WorkerClass, WorkerIndex } from '../workers/worker-index.js'
 import { Bucket, Group } from './bucket.js'
@@ -234,21 +234,25 @@ export class Queue {
   }
 
   /**
-   * Of an invocation's executions of one priority that could start in place of `best`, the first one that finds something warm
-   * at the worker. `best` is passed over for `warmWorkerWaitMs` at most, from the first time on.
+   * Of an invocation's executions of one priority that could start in place of `best`, the one for which the worker is warmest.
+   * `best` is passed over for `warmWorkerWaitMs` at most, from the first time on.
    */
   #warmest(best: Execution, worker: Worker, nowMs: number): Execution {
     const { seat, warmKeys, priority } = best
-    if (warmKeys.length === 0 || seat === undefined || holdsOne(worker, warmKeys)) return best
+    if (warmKeys.length === 0 || seat === undefined || worker.warm.size === 0) return best
     if (nowMs >= (best.warmUntilMs ?? nowMs + this.#settings.warmWorkerWaitMs)) return best
     const lane = this.bucketOf(best.requirement)?.lanes.get(seat.tenant)?.get(seat.share)
-    let warm: Execution | undefined
+    let warm = best
+    let most = warmthOf(worker, warmKeys)
     for (const one of lane?.someFirst ?? []) {
       this.#steps++
-      if (one.priority === priority && holdsOne(worker, one.warmKeys) && (warm === undefined || isSooner(one, warm)))
-        warm = one
+      if (one.priority !== priority) continue
+      const warmth = warmthOf(worker, one.warmKeys)
+      if (warmth < most || (warmth === most && (warm === best || !isSooner(one, warm)))) continue
+      warm = one
+      most = warmth
     }
-    if (warm === undefined) return best
+    if (warm === best) return best
     best.warmUntilMs ??= nowMs + this.#settings.warmWorkerWaitMs
     return warm
   }

@@ -1,6 +1,7 @@
 import type { Progress } from '../../request.js'
 import type { Execution, Worker } from '../state/state.js'
-import { holdsOne } from '../warm/holders.js'
+import { isAwaited } from '../warm/expecting.js'
+import { type WarmKey, worthAWait } from '../warm/keys.js'
 import type { Bucket } from './bucket.js'
 import { explainMismatch } from './explain.js'
 import type { Queue } from './queue.js'
@@ -23,18 +24,20 @@ export const whyItWaits = (execution: Execution, queue: Queue, workers: Iterable
   return `${reason}; ${ahead(queue, seat.tenant)}`
 }
 
-/** What stands for a process says nothing to people. */
-const inWords = (key: string): string => (key.startsWith('tool:') ? 'its persistent worker' : key)
+/** What stands for a process or for an input root says nothing to people. */
+const inWords = (key: string): string =>
+  key.startsWith('tool:') ? 'its persistent worker' : key.startsWith('kind:') ? 'an input root like its own' : key
 
 /** Other workers have room: which one it waits for, and until when. */
-const expected = (
-  { warmKeys, requirement, expecting, waitingSinceMs }: Execution,
-  workers: Iterable<Worker>,
-): string => {
+const expected = (execution: Execution, workers: Iterable<Worker>): string => {
+  const { warmKeys, requirement, expecting, waitingSinceMs } = execution
   const forMs = (expecting?.dueMs ?? waitingSinceMs) - waitingSinceMs
-  const holders = [...workers].filter((worker) => holdsOne(worker, warmKeys))
+  const holders = [...workers].filter((worker) => isAwaited(worker, execution))
   const shown = holders.slice(0, MAX_SHOWN).map((worker) => `${worker.id} ${state(worker, requirement)}`)
-  return `it waits for ${forMs} ms at most for a worker that has ${warmKeys.map(inWords).join(' or ')} ready (${shown.join(', ')})`
+  const isHeld = ({ key, worth }: WarmKey): boolean =>
+    (worthAWait(worth) & ~execution.warmerThan) > 0 && holders.some(({ warm }) => warm.has(key))
+  const held = warmKeys.filter(isHeld).map(({ key }) => inWords(key))
+  return `it waits for ${forMs} ms at most for a worker that has ${held.join(' or ')} ready (${shown.join(', ')})`
 }
 
 const occupied = ({ requirement }: Execution, { capable }: Bucket): string => {

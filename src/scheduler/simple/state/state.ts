@@ -5,6 +5,7 @@ import type { Digest } from '../../../reapi/digest.js'
 import type { TraceContext } from '../../../rpc/trace.js'
 import type {
   ExecutionRequest,
+  KeptRoots,
   OperationPast,
   OperationState,
   Outcome,
@@ -16,7 +17,7 @@ import type {
 import type { RunFacts } from '../../scheduler.js'
 import type { Seat } from '../queue/tenants.js'
 import type { Need } from '../sizes/learned-sizes.js'
-import { warmKeysOf } from '../warm/keys.js'
+import { type WarmKey, warmKeysOf } from '../warm/keys.js'
 import { Deadline } from './deadlines.js'
 import type { Requirement } from './requirement.js'
 import { Standing } from './standing.js'
@@ -143,11 +144,12 @@ export class Execution {
   /** Called once when it no longer waits in the queue. */
   onLeft: (() => void) | undefined
   /** What it would find ready at workers that hold it: the keys of `Worker.warm`. */
-  readonly warmKeys: readonly string[]
+  readonly warmKeys: readonly WarmKey[]
   /** Set once it waits for such a worker, or was passed over for one: no longer than until then. */
   warmUntilMs: number | undefined
-  /** While only workers that hold something warm for it take it. */
+  /** While only workers take it that hold more for it than `warmerThan`. */
   expecting: Deadline | undefined
+  warmerThan = 0
   /** The result that a worker has reported and keeps. */
   reported: Reported | undefined
   /** The worker of its latest attempt. */
@@ -247,8 +249,8 @@ export class Worker {
   readonly warm = new Set<string>()
   heardMs: number
   lastUsed = 0
-  /** As it told last; undefined if it has told nothing. */
-  persistent: PersistentWorkers | undefined
+  /** As it told last. */
+  readonly keeps: { persistent?: PersistentWorkers; roots?: KeptRoots } = {}
   /** Number of the worker in order of arrival. */
   ordinal = 0
   readonly liveness = new Deadline()

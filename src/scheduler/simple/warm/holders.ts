@@ -1,8 +1,11 @@
 import type { Worker } from '../state/state.js'
+import type { WarmKey } from './keys.js'
 
 /** Of one worker. The oldest go first. */
 const MAX_KEYS = 10_000
 const MAX_KEY_CHARACTERS = 300
+/** Of a key that very many workers hold: more are not looked at for one action. */
+const MAX_HOLDERS = 64
 
 /** Which workers hold what warm: what they fetched or started for an action, and have ready for the next one. */
 export class Holders {
@@ -27,9 +30,15 @@ export class Holders {
     for (const key of worker.warm) this.#drop(worker, key)
   }
 
-  /** Those that hold one of the keys, the holders of the first key first; each once for each key. */
-  *of(keys: readonly string[]): Iterable<Worker> {
-    for (const key of keys) yield* this.#of.get(key) ?? []
+  /** Those that hold one of the keys, the holders of the first key first; each once for each key, some of very many. */
+  *of(keys: readonly WarmKey[]): Iterable<Worker> {
+    for (const { key } of keys) {
+      let count = 0
+      for (const worker of this.#of.get(key) ?? []) {
+        if (++count > MAX_HOLDERS) break
+        yield worker
+      }
+    }
   }
 
   #drop(worker: Worker, key: string): void {
@@ -40,5 +49,9 @@ export class Holders {
   }
 }
 
-/** Whether a worker holds one of the keys. */
-export const holdsOne = ({ warm }: Worker, keys: readonly string[]): boolean => keys.some((key) => warm.has(key))
+/** How much of what these keys name a worker holds: the sum of their worths. */
+export const warmthOf = ({ warm }: Worker, keys: readonly WarmKey[]): number => {
+  let sum = 0
+  if (warm.size > 0) for (const { key, worth } of keys) if (warm.has(key)) sum += worth
+  return sum
+}

@@ -4,9 +4,9 @@ import { waitingThere } from './pool.js'
 
 /** A worker as metrics see it. */
 export const activeWorker = (worker: Worker): ActiveWorker => {
-  const { id, offer, isConnected, isDraining, attempts, heardMs, persistent } = worker
+  const { id, offer, isConnected, isDraining, attempts, heardMs, keeps } = worker
   const state = isConnected ? (isDraining ? 'draining' : (worker.standing.state ?? 'connected')) : 'away'
   const { name, maxInflightAttempts } = offer
   const running = attempts.size - waitingThere(worker).length
-  return { id, name, state, running, maxInflightAttempts, heardMs, persistent }
+  return { id, name, state, running, maxInflightAttempts, heardMs, ...keeps }
 }

@@ -10,7 +10,8 @@ import type { Context } from '../state/context.js'
 import { Deadline } from '../state/deadlines.js'
 import { type Requirement, requirementOf } from '../state/requirement.js'
 import { Attempt, type Execution, type Worker } from '../state/state.js'
-import { Holders } from '../warm/holders.js'
+import { Holders, warmthOf } from '../warm/holders.js'
+import { worthAWait } from '../warm/keys.js'
 import { couldRun, hasRoom, release, reserve } from './pool.js'
 import { WorkerIndex } from './worker-index.js'
 
@@ -62,13 +63,15 @@ export class Dispatch {
     execution.waitingSinceMs = this.#context.nowMs
     const { isHeld } = this.#context
     if (!isHeld && !this.queue.hasWaiting(requirement) && this.queue.mayRun(execution.first.instanceName)) {
-      const warm = this.#warmWorker(execution)
-      const worker = warm ?? this.index.choose(requirement, execution.failedOn)
-      if (worker !== undefined && (warm !== undefined || !this.#mayExpect(execution))) {
-        this.#start(execution, worker)
-        return
+      const worker = this.#warmWorker(execution) ?? this.index.choose(requirement, execution.failedOn)
+      if (worker !== undefined) {
+        const warmth = worthAWait(warmthOf(worker, execution.warmKeys))
+        if (!this.#mayExpect(execution, warmth)) {
+          this.#start(execution, worker)
+          return
+        }
+        this.#expect(execution, warmth)
       }
-      if (worker !== undefined) this.#expect(execution)
     }
     execution.enter('queue')
     const opened = this.queue.add(execution)
@@ -77,22 +80,28 @@ export class Dispatch {
     this.#progressed.onStage(execution)
   }
 
-  /** The preferred one of those that have room and hold something warm for it. */
+  /** The warmest of those that have room and hold something warm for it, among equals the preferred one. */
   #warmWorker({ warmKeys, requirement, failedOn }: Execution): Worker | undefined {
-    if (warmKeys.length === 0) return undefined
     let best: Worker | undefined
+    let most = 0
     for (const worker of this.holders.of(warmKeys)) {
-      const isFine = this.#couldTake(worker, requirement, failedOn) && hasRoom(worker, requirement)
-      if (isFine && (best === undefined || this.index.isPreferred(worker, best))) best = worker
+      const warmth = warmthOf(worker, warmKeys)
+      const isBetter = best === undefined || warmth > most || (warmth === most && this.index.isPreferred(worker, best))
+      if (!isBetter || !this.#couldTake(worker, requirement, failedOn) || !hasRoom(worker, requirement)) continue
+      best = worker
+      most = warmth
     }
     return best
   }
 
-  /** Whether a worker that has no room now holds something warm for it, and it has not waited for such a one yet. */
-  #mayExpect({ warmKeys, requirement, failedOn, warmUntilMs }: Execution): boolean {
+  /** Whether a worker that has no room now is warmer for it than that, and it has not waited for such a one yet. */
+  #mayExpect({ warmKeys, requirement, failedOn, warmUntilMs }: Execution, warmth: number): boolean {
     const { settings, nowMs } = this.#context
     if (nowMs >= (warmUntilMs ?? nowMs + settings.warmWorkerWaitMs)) return false
-    for (const worker of this.holders.of(warmKeys)) if (this.#couldTake(worker, requirement, failedOn)) return true
+    for (const worker of this.holders.of(warmKeys)) {
+      const isWarmer = worthAWait(warmthOf(worker, warmKeys)) > warmth
+      if (isWarmer && this.#couldTake(worker, requirement, failedOn)) return true
+    }
     return false
   }
 
@@ -102,9 +111,10 @@ export class Dispatch {
     return isFine && worker.heldFor === undefined && workers?.isCapable(requirement) === true
   }
 
-  /** Has it wait for a worker that holds something warm for it, although others have room. */
-  #expect(execution: Execution): void {
+  /** Has it wait for a worker that is warmer for it than those that have room. */
+  #expect(execution: Execution, warmth: number): void {
     const { settings, deadlines, nowMs } = this.#context
+    execution.warmerThan = warmth
     execution.warmUntilMs ??= nowMs + settings.warmWorkerWaitMs
     execution.expecting = new Deadline(() => {
       this.queue.expectsNoMore(execution)

@@ -1,7 +1,7 @@
 import { StatusError } from '../../../base/status-error.js'
 import { isOfThirdParty } from '../../../proto/error-details.js'
 import type { ExecuteResponse } from '../../../proto/generated/build.bazel.remote.execution.v2.js'
-import type { BroughtAttempt, PersistentWorkers, WorkerOffer, WorkerPast } from '../../request.js'
+import type { BroughtAttempt, Keeps, WorkerOffer, WorkerPast } from '../../request.js'
 import type { RunFacts } from '../../scheduler.js'
 import type { Context } from '../state/context.js'
 import { workerFailure } from '../state/standing.js'
@@ -248,11 +248,12 @@ export class Workers {
     if (worker !== undefined) this.#standings.told(worker, sick)
   }
 
-  persistent(workerId: string, told: PersistentWorkers): void {
+  keeps(workerId: string, told: Keeps): void {
     this.heard(workerId)
     const worker = this.#byId.get(workerId)
-    if (worker !== undefined) worker.persistent = told
-    this.#context.meter.persistent(told.events)
+    if (worker !== undefined) Object.assign(worker.keeps, told)
+    if ('roots' in told) this.#context.meter.roots(told.roots)
+    else this.#context.meter.persistent(told.persistent.events)
   }
 
   refused(workerId: string, attemptId: string, error: StatusError): void {

@@ -1,9 +1,10 @@
 import { StatusError } from '../../base/status-error.js'
 import {
   PersistentWorkerEventsKind as Kind,
+  type KeptRoots as RootsTold,
   type PersistentWorkers as Told,
 } from '../../proto/generated/remexec.worker.v1.js'
-import type { PersistentEvent, PersistentWorkers } from '../../scheduler/scheduler.js'
+import type { KeptRoots, PersistentEvent, PersistentWorkers } from '../../scheduler/scheduler.js'
 
 const MAX_EVENTS = 200
 const MAX_REASON_CHARACTERS = 40
@@ -38,3 +39,20 @@ const eventIn = ({
   const word = /^[a-z_]+$/.test(reason) ? reason.slice(0, MAX_REASON_CHARACTERS) : ''
   return known === undefined ? [] : [{ kind: known, reason: word, count }]
 }
+
+/** What a worker told of its kept input roots. */
+export const rootsIn = ({
+  kept,
+  fileBytes,
+  equal,
+  changed,
+  fresh,
+  placedFiles,
+  untouchedFiles,
+}: RootsTold): KeptRoots => ({
+  ...{ kept, fileBytes: counted(fileBytes), equal, changed, fresh },
+  ...{ placedFiles: counted(placedFiles), untouchedFiles: counted(untouchedFiles) },
+})
+
+/** Counters never fall. */
+const counted = (value: number): number => Math.max(0, value)
