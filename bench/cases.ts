@@ -16,6 +16,7 @@ import { newObjectCases } from './cases/new-objects.js'
 import { noOpCases } from './cases/no-op.js'
 import { observedCases } from './cases/observed.js'
 import { pageCases } from './cases/pages.js'
+import { partCases } from './cases/parts.js'
 import { persistentWorkerCases } from './cases/persistent-worker.js'
 import { probeCases } from './cases/probes.js'
 import { queueOfServersCases } from './cases/queue-of-servers.js'
@@ -41,6 +42,7 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...writeCases(),
   ...readCases(),
   ...streamCases(),
+  ...partCases(),
   ...chunkCases(),
   ...newObjectCases(),
   ...httpCacheCases(),
