@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StatusError } from '../../base/status-error.js'
 import type { Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
@@ -8,6 +8,7 @@ import type { Call } from '../../rpc/call.js'
 import { commandEnvironment, type EnvironmentSource } from '../command/environment.js'
 import type { Launcher } from '../command/launcher.js'
 import type { Leftovers } from '../command/leftovers.js'
+import { inLatestSandbox } from '../command/outdated-sandbox.js'
 import { programToStart } from '../command/program.js'
 import type { CommandExit, CommandRun } from '../command/run-command.js'
 import { pathInside, type Sandbox } from '../command/sandbox.js'
@@ -27,6 +28,7 @@ import { type HashOptions, hashOpenFile, type OutputBlob } from '../output/file.
 import { LinkTargets } from '../output/links.js'
 import type { Pool } from '../persistent/pool.js'
 import { type Grouping, groupLimits, RunGroup, runInGroup } from './run-group.js'
+import { failureAt } from './side-channel.js'
 
 /** The configuration of how a worker runs commands. */
 export interface ExecutionSettings {
@@ -171,7 +173,10 @@ export class Execution {
     const argv = [...entrypoint, program, ...others]
     const confine = (isGated: boolean) => this.#confined(argv, cwd, environment, isGated)
     const allowedMs = isTimeoutHandledExternally ? maxTimeoutMs : timeoutMs
-    const exit = await this.#spawn({ argv, confine, cwd, environment, timeoutMs: allowedMs, call })
+    const exit = await inLatestSandbox(
+      () => this.#spawn({ argv, confine, cwd, environment, timeoutMs: allowedMs, call }),
+      () => this.#closeFiles(),
+    )
     return this.#sideChannelTells() === 'timeout' ? { ...exit, end: 'timed out' } : exit
   }
 
@@ -256,8 +261,7 @@ export class Execution {
   /** Frees all resources. */
   end(): void {
     for (const directory of this.#open.splice(0)) directory.close()
-    this.#closePrinted()
-    if (this.#status !== undefined) closeSync(this.#status)
+    this.#closeFiles()
     if (this.#isLeft) return
     const { leftovers, workDirectory } = this.#processes
     if (leftovers.haveNoOrphans()) workDirectory.giveBack(this.#directory, [ROOT])
@@ -361,20 +365,19 @@ export class Execution {
     this.#printed = undefined
   }
 
+  #closeFiles(): void {
+    this.#closePrinted()
+    if (this.#status !== undefined) closeSync(this.#status)
+    this.#status = undefined
+  }
+
   get #sideChannelPath(): string {
     return `${this.#directory.path}/side_channel`
   }
 
-  /**
-   * A wrapper may report in a JSON file why it ended the command. The only valid content is `{"failure": "timeout"}`.
-   */
   #sideChannelTells(): 'timeout' | undefined {
-    if (![...this.#settings.additionalEnvironment.values()].includes('side_channel_file')) return undefined
-    const stats = statsOf(this.#sideChannelPath)
-    if (stats === undefined || stats.size === 0) return undefined
-    const text = stats.isFile() && stats.size < 65_536 ? readFileSync(this.#sideChannelPath, 'utf8') : ''
-    if (failureIn(text) === 'timeout') return 'timeout'
-    throw new StatusError('INTERNAL', 'the side channel file of the action does not contain {"failure": "timeout"}')
+    const isThere = [...this.#settings.additionalEnvironment.values()].includes('side_channel_file')
+    return isThere ? failureAt(this.#sideChannelPath) : undefined
   }
 }
 
@@ -388,13 +391,3 @@ export const writesBesideRoot = ({
 }): boolean =>
   preconditionScript !== undefined ||
   [...additionalEnvironment.values()].some((source) => source === 'side_channel_file' || source === 'action_directory')
-
-const failureIn = (text: string): unknown => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && 'failure' in value ? value.failure : undefined
-  } catch {
-    // Not JSON: the caller reports the invalid content.
-    return undefined
-  }
-}

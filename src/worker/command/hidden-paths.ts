@@ -32,16 +32,17 @@ export class HiddenPaths {
   }
 
   /**
-   * Options of bubblewrap that cover the places that exist now. They must follow the options that mount the machine.
+   * What covers the places that exist now. The options must follow those that mount the machine. A place that goes before bubblewrap
+   * mounts over it keeps the sandbox from starting: while the list is valid, the next call has the same places without it.
    */
-  options(): readonly string[] {
+  covers(): readonly Cover[] {
     const nowMs = performance.now()
     if (nowMs - this.#foundMs >= MAX_AGE_MS) {
       this.#foundMs = nowMs
       this.#covers = this.#find()
     }
     // bubblewrap fails if the path to mount over does not exist.
-    return this.#covers.flatMap(({ path, options }) => (existsSync(path) ? options : []))
+    return this.#covers.filter(({ path }) => existsSync(path))
   }
 
   #find(): readonly Cover[] {
@@ -69,8 +70,9 @@ export class HiddenPaths {
   }
 }
 
-interface Cover {
+export interface Cover {
   readonly path: string
+  /** Of bubblewrap. */
   readonly options: readonly string[]
 }
 

@@ -3,6 +3,7 @@ import { whenAborted } from '../../base/cancellation.js'
 import { StatusError } from '../../base/status-error.js'
 import { guardedTimeout } from '../../base/timers.js'
 import type { Launch, Launcher, LaunchFailed } from './launcher.js'
+import { OutdatedSandbox } from './outdated-sandbox.js'
 import { type ConfinedCommand, startFailure } from './sandbox.js'
 import type { Program, ProgramUsage } from './starter.js'
 
@@ -61,7 +62,8 @@ export interface CommandExit {
 /**
  * Runs a program without a shell, in its own process group, with empty stdin. When it ends for any reason, all
  * processes left in the group are killed. If the program cannot be started, that is a result and not a failure of the
- * worker: the exit code is that of shells, and stderr has the reason.
+ * worker: the exit code is that of shells, and stderr has the reason. Rejects with RESOURCE_EXHAUSTED if the machine is why, with
+ * OutdatedSandbox if another try may succeed.
  */
 export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<CommandExit> => {
   const { confined, cwd, stdout, stderr, signal, graceMs, hurry } = run
@@ -119,7 +121,8 @@ const notStarted = ({ errno, reason }: Pick<LaunchFailed, 'errno'> & { readonly 
   const why = errno === undefined ? undefined : START_FAILURES[errno]
   if (why === undefined) {
     const message = `no process could be started on this worker (${errno ?? (reason || 'unknown reason')})`
-    throw new StatusError('RESOURCE_EXHAUSTED', message)
+    const Failure = run.confined?.isOutdated(reason ?? '') === true ? OutdatedSandbox : StatusError
+    throw new Failure('RESOURCE_EXHAUSTED', message)
   }
   // Removes the sandbox's own message.
   ftruncateSync(run.stderr)

@@ -3,7 +3,8 @@ import { fstatSync, readSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { inWords } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
-import { HiddenPaths } from './hidden-paths.js'
+import { type Cover, HiddenPaths } from './hidden-paths.js'
+import { inLatestSandbox, OutdatedSandbox } from './outdated-sandbox.js'
 import { programIn } from './program.js'
 import { GATE_FD, STATUS_FD } from './starter.js'
 
@@ -55,6 +56,8 @@ export interface ConfinedCommand {
   readonly argv: readonly string[]
   /** Of bubblewrap, which passes it on. */
   readonly environment: Readonly<Record<string, string>>
+  /** Whether that is why bubblewrap failed: see OutdatedSandbox. */
+  readonly isOutdated: (reason: string) => boolean
 }
 
 const TRIAL_MS = 10_000
@@ -84,19 +87,25 @@ export class Sandbox {
       throw new StatusError('FAILED_PRECONDITION', 'use_namespaces needs bwrap in PATH: install bubblewrap')
     }
     const sandbox = new Sandbox(program, settings)
-    const { keepsNetwork, ownsMounts, tmpBytes } = settings
-    const mounts = ownsMounts ? [...machine(tmpBytes), ...sandbox.#hidden.options()] : ['--dev-bind', '/', '/']
+    await inLatestSandbox(() => sandbox.#try())
+    return sandbox
+  }
+
+  async #try(): Promise<void> {
+    const { keepsNetwork, ownsMounts, tmpBytes } = this.#settings
+    const covers = ownsMounts ? this.#hidden.covers() : []
+    const mounts = ownsMounts ? [...machine(tmpBytes), ...optionsOf(covers)] : ['--dev-bind', '/', '/']
     const trial = [...namespaces(keepsNetwork), ...mounts, '/bin/true']
     try {
-      await promisify(execFile)(program, trial, { env: {}, timeout: TRIAL_MS })
+      await promisify(execFile)(this.#program, trial, { env: {}, timeout: TRIAL_MS })
     } catch (error) {
-      const said = (error as { readonly stderr?: string }).stderr?.trim()
+      const said = (error as { readonly stderr?: string }).stderr?.trim() ?? ''
       const remedy =
         'let this user make user namespaces (kernel.unprivileged_userns_clone, a container with CAP_SYS_ADMIN)'
       const message = `use_namespaces does not work on this machine: ${said || inWords(error)}; ${remedy}, or leave it out`
-      throw new StatusError('FAILED_PRECONDITION', message, { cause: error })
+      const Failure = namesAny(covers)(said) ? OutdatedSandbox : StatusError
+      throw new Failure('FAILED_PRECONDITION', message, { cause: error })
     }
-    return sandbox
   }
 
   /** Whether inputs are mounted read-only, so that no process can write to them. */
@@ -131,15 +140,25 @@ export class Sandbox {
   confine({ argv, environment, cwd, isGated, ...paths }: Confined): ConfinedCommand {
     const { keepsNetwork, isRoot } = this.#settings
     const inside = isRoot ? `/${cwd.slice(paths.root.length + 1)}` : pathInside(cwd, paths)
-    const mounts = this.#mounts(paths)
+    const covers = this.#covers(paths)
+    const mounts = this.#mounts(paths, covers)
     const gate = isGated ? ['--block-fd', String(GATE_FD)] : []
     const status = [...gate, '--json-status-fd', String(STATUS_FD)]
     const { outside, options } = environmentOf(environment)
     const line = [...namespaces(keepsNetwork), ...mounts, ...options, ...status, '--chdir', inside, '--', ...argv]
-    return { argv: [this.#program, ...line], environment: outside }
+    return { argv: [this.#program, ...line], environment: outside, isOutdated: namesAny(covers) }
   }
 
-  #mounts(paths: Omit<Confined, 'argv' | 'cwd' | 'environment' | 'isGated'>): readonly string[] {
+  /** Of what a command sees of the machine. */
+  #covers({ image }: Pick<Confined, 'image'>): readonly Cover[] {
+    const { ownsMounts, isRoot } = this.#settings
+    return ownsMounts && !isRoot && image === undefined ? this.#hidden.covers() : []
+  }
+
+  #mounts(
+    paths: Omit<Confined, 'argv' | 'cwd' | 'environment' | 'isGated'>,
+    covers: readonly Cover[],
+  ): readonly string[] {
     const { root, directory, workDirectory, readOnly, image } = paths
     const { ownsMounts, isRoot, keepsNetwork, tmpBytes } = this.#settings
     if (!ownsMounts) return ['--dev-bind', '/', '/', '--proc', '/proc']
@@ -157,9 +176,17 @@ export class Sandbox {
     }
     if (isRoot) return ['--bind', root, '/', ...inputs, ...privateMounts(tmpBytes)]
     const options = ['--tmpfs', workDirectory, '--bind', directory, directory, '--remount-ro', workDirectory]
-    return [...machine(tmpBytes), ...this.#hidden.options(), ...options, ...inputs]
+    return [...machine(tmpBytes), ...optionsOf(covers), ...options, ...inputs]
   }
 }
+
+const optionsOf = (covers: readonly Cover[]): readonly string[] => covers.flatMap(({ options }) => options)
+
+/** Whether words of bubblewrap are about a place that it was to cover. */
+const namesAny =
+  (covers: readonly Cover[]) =>
+  (said: string): boolean =>
+    covers.some(({ path }) => said.includes(path))
 
 /** The path that a command has for a path in its directory. */
 export const pathInside = (path: string, { directory, image }: Pick<Confined, 'directory' | 'image'>): string =>

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -27,6 +28,13 @@ const noSandbox = await sandboxOf().then(
   () => false as const,
   ({ message }: Error) => message,
 )
+
+/** A socket path may have at most 107 bytes, and /tmp is always hidden. */
+const shortFolder = (t: Test): string => {
+  const folder = mkdtempSync(join(process.cwd(), '.tap', 's-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  return folder
+}
 
 t.test(
   'a confined action sees no other processes, has no network and cannot write outside its directory',
@@ -66,6 +74,40 @@ t.test(
     await printed(`echo spoilt > ${directory}/made`)
     t.notOk(existsSync(join(directory, 'made')))
     t.same(await rest(), [])
+  },
+)
+
+t.test(
+  'sockets that come and go on the machine keep neither a worker nor an action from starting',
+  { skip: noSandbox },
+  async (t) => {
+    const place = shortFolder(t)
+    const comesAndGoes = `
+      const { createServer } = require('node:net')
+      let made = 0
+      const one = () => {
+        const server = createServer().listen(${JSON.stringify(`${place}/`)} + ++made, () =>
+          setTimeout(() => server.close(one), 30 * Math.random()))
+      }
+      for (let at = 0; at < 10; at++) one()
+      console.log('begun')`
+    const other = spawn(process.execPath, ['-e', comesAndGoes], { stdio: ['ignore', 'pipe', 'inherit'] })
+    t.teardown(async () => {
+      const ended = once(other, 'exit')
+      if (other.kill('SIGKILL')) await ended
+    })
+    await once(other.stdout, 'data')
+    for (let worker = 0; worker < 5; worker++) {
+      const { run, text, rest } = await setUp(t, { sandbox: await sandboxOf() })
+      for (let action = 0; action < 5; action++) {
+        const { result } = await run(sh('echo out; echo err >&2; exit 1'))
+        t.equal(result?.exitCode, 1)
+        t.equal(text(result?.stdoutDigest as never), 'out\n')
+        t.equal(text(result?.stderrDigest as never), 'err\n', 'and nothing of tries that failed')
+      }
+      t.same(await rest(), [])
+    }
+    t.equal(other.exitCode, null)
   },
 )
 
@@ -479,9 +521,7 @@ t.test('a confined action sees none of the paths in the configuration', { skip: 
 })
 
 t.test('a confined action reaches only its own Unix sockets', { skip: noSandbox || inTmp }, async (t) => {
-  // A socket path may have at most 107 bytes, and /tmp is always hidden.
-  const folder = mkdtempSync(join(process.cwd(), '.tap', 's-'))
-  t.teardown(() => rmSync(folder, { recursive: true }))
+  const folder = shortFolder(t)
   const place = join(folder, 'socket with a blank')
   const server = createServer((socket) => socket.end('reached'))
   await new Promise<void>((resolve) => server.listen(place, resolve))
