@@ -9,6 +9,7 @@ import { evictionCases } from './cases/eviction.js'
 import { findMissingCases } from './cases/find-missing.js'
 import { handingInCases } from './cases/handing-in.js'
 import { httpCacheCases } from './cases/http-cache.js'
+import { imageCases } from './cases/image.js'
 import { inputRootCases } from './cases/input-root.js'
 import { meanwhileCases } from './cases/meanwhile.js'
 import { memoryCases } from './cases/memory.js'
@@ -62,6 +63,7 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...trueCases(),
   ...inputRootCases(),
   ...persistentWorkerCases(),
+  ...imageCases(),
   ...chunkInputCases(),
   ...memoryCases(),
   ...startUpCases(),

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import type { Test } from 'tap'
+import type { Scope } from '../../store/remote/backend.js'
 import { type TarEntry, tarOf } from './tar.js'
 
 export const digestOf = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
@@ -37,7 +37,7 @@ export class Registry {
     this.host = host
   }
 
-  static async start(t: Test): Promise<Registry> {
+  static async start(t: Scope): Promise<Registry> {
     const server = createServer()
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
