@@ -1,10 +1,11 @@
 import { once } from 'node:events'
-import { Metadata } from '@grpc/grpc-js'
+import { Metadata, status } from '@grpc/grpc-js'
 import t from 'tap'
 import { textLog } from '../../src/log/log.js'
 import { formatReadName } from '../../src/reapi/resource-name.js'
 import { asCas } from '../../src/store/view/cas.js'
 import { heldBytes } from '../held-memory.js'
+import { collect } from '../server/client.js'
 import { messagesOf, query, read, readBlob, uploadName, uploadWhole, write } from './bytestream-client.js'
 import { FaultyStore, verified } from './faulty-store.js'
 import { BLAKE3, BYTE_STREAM, blobOf, CAS, failure, MIB, memoryStore, put, randomBlob, serve } from './harness.js'
@@ -168,7 +169,7 @@ t.test('RMD-01, RMD-02, RMD-03, GEN-11, GEN-12: metadata of every kind', async (
     ['x-foo', 'bar'],
     ['build.bazel.remote.execution.v2.requestmetadata-bin', Buffer.from('\xff\xff garbage')],
     ['build.bazel.remote.execution.v2.requestmetadata-bin', Buffer.alloc(8000, 10)],
-    ['build.bazel.remote.execution.v2.resource-name', resourceName],
+    ['build.bazel.remote.execution.v2.resource-name', `uploads/u/${resourceName}`],
   ]
   for (const [name, value] of headers) {
     const metadata = new Metadata()
@@ -184,6 +185,28 @@ t.test('RMD-01, RMD-02, RMD-03, GEN-11, GEN-12: metadata of every kind', async (
       name,
     )
   }
+})
+
+t.test('GEN-12: a call whose header has another resource name than its message is refused', async (t) => {
+  const { client, cas } = await serve(t)
+  const blob = randomBlob(10)
+  await put(cas, blob)
+  const name = formatReadName('', blob.digest)
+  const metadata = new Metadata()
+  metadata.set('build.bazel.remote.execution.v2.resource-name', `other/${name}`)
+  const upload = { resourceName: `uploads/u/${name}` }
+  const writing = client.clientStream(`${BYTE_STREAM}/Write`, { metadata })
+  writing.call.write({ ...upload, data: blob.bytes, finishWrite: true })
+  writing.call.end()
+  const calls = {
+    Read: collect(client.serverStream(`${BYTE_STREAM}/Read`, { resourceName: name }, { metadata })),
+    Write: writing.response.catch((status: unknown) => ({ status })),
+    QueryWriteStatus: client
+      .unary(`${BYTE_STREAM}/QueryWriteStatus`, upload, { metadata })
+      .response.catch((status: unknown) => ({ status })),
+  }
+  const expected = { status: { code: status.INVALID_ARGUMENT, details: /"other\/.* the same name, or no header/ } }
+  for (const [method, call] of Object.entries(calls)) t.match(await call, expected, method)
 })
 
 t.test('a read returns the written bytes', async (t) => {

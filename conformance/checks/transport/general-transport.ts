@@ -192,16 +192,26 @@ const messageChecks: readonly Check[] = [
   },
   {
     id: 'GEN-12',
-    sends: 'The resource-name header, right and then wrong, on a Read; OK, and OK or INVALID_ARGUMENT.',
+    sends:
+      'The resource-name header, right and then wrong, on a Read, a Write and a QueryWriteStatus; OK, and OK or INVALID_ARGUMENT.',
     needs,
     run: async (exam) => {
-      const [digest = exam.digest(Buffer.alloc(0))] = await exam.upload(exam.random(300))
-      const name = exam.readName(digest)
-      const header = 'build.bazel.remote.execution.v2.resource-name'
-      exam.expectCode(await exam.read(name, { headers: { [header]: name } }), 'OK')
-      const differing = await exam.read(name, { headers: { [header]: `${name}0` } })
-      const code = exam.expectCode(differing, 'OK', 'INVALID_ARGUMENT')
-      exam.chose(code === 'OK' ? 'ignores the header' : 'compares the header with the name')
+      const data = exam.random(300)
+      const digest = exam.digest(data)
+      const [resourceName, name] = [exam.uploadName(digest), exam.readName(digest)]
+      const named = (of: string) => ({ headers: { 'build.bazel.remote.execution.v2.resource-name': of } })
+      exam.expectCode(await exam.write(data, { resourceName, ...named(resourceName) }), 'OK')
+      exam.expectCode(await exam.read(name, named(name)), 'OK')
+      exam.expectCode(await exam.call(methods.queryWriteStatus, { resourceName }, named(resourceName)), 'OK')
+      const calls = {
+        Read: await exam.read(name, named(`${name}0`)),
+        Write: await exam.write(data, { resourceName, ...named(`${resourceName}0`) }),
+        QueryWriteStatus: await exam.call(methods.queryWriteStatus, { resourceName }, named(`${resourceName}0`)),
+      }
+      const comparing = Object.entries(calls).flatMap(([method, outcome]) =>
+        exam.expectCode(outcome, 'OK', 'INVALID_ARGUMENT') === 'OK' ? [] : [method],
+      )
+      exam.chose(comparing.length === 0 ? 'ignores the header' : `compares it with the name: ${comparing.join(', ')}`)
     },
   },
   {

@@ -3,6 +3,7 @@ import type { QueryWriteStatusRequest, QueryWriteStatusResponseInput } from '../
 import type { ServedCall } from '../../rpc/rpc.js'
 import { missingOf } from '../../store/contract/store.js'
 import { inInstance } from '../instance.js'
+import { checkNameHeader } from './name-header.js'
 import type { ByteStreamOptions } from './options.js'
 import { writeTarget } from './write-target.js'
 
@@ -10,6 +11,7 @@ import { writeTarget } from './write-target.js'
 export const queryWriteStatus =
   ({ instances, uploads }: ByteStreamOptions) =>
   async ({ resourceName }: QueryWriteStatusRequest, call: ServedCall): Promise<QueryWriteStatusResponseInput> => {
+    checkNameHeader(call, resourceName)
     const target = writeTarget(instances, resourceName)
     const missing = await missingOf(target.cas, [target.digest], inInstance(call, target.instanceName))
     if (missing.length === 0) return { committedSize: target.digest.sizeBytes, complete: true }

@@ -15,6 +15,7 @@ import type { Range } from '../../stream/path.js'
 import { inInstance, instanceOf, servedCompressor } from '../instance.js'
 import { send } from '../send.js'
 import type { SendBlob } from './log-stream.js'
+import { checkNameHeader } from './name-header.js'
 import type { ByteStreamOptions } from './options.js'
 import { ResponseSink } from './response-sink.js'
 import { type Sending, sendFile } from './send-file.js'
@@ -23,6 +24,7 @@ import { type Sending, sendFile } from './send-file.js'
 export const read =
   ({ instances, logStreams }: ByteStreamOptions) =>
   async (request: ReadRequest, rpc: ServedCall, responses: Responses): Promise<void> => {
+    checkNameHeader(rpc, request.resourceName)
     const log = logStreams && logStreamIn(request.resourceName)
     if (log !== undefined) {
       const { cas, maxReadChunkBytes: maxChunkBytes } = instanceOf(instances, log.instanceName)

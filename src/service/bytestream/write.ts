@@ -9,6 +9,7 @@ import { within } from '../../work/deadline.js'
 import { inInstance } from '../instance.js'
 import { isDecodedAtOnce, uploaded } from '../uploaded.js'
 import { Windows } from '../windows.js'
+import { checkNameHeader } from './name-header.js'
 import type { ByteStreamOptions } from './options.js'
 import type { Outcome, Upload } from './upload.js'
 import type { Uploads } from './uploads.js'
@@ -26,6 +27,7 @@ export const write =
     if (first === undefined)
       throw new StatusError('INVALID_ARGUMENT', 'ByteStream.Write: the stream ended without a message')
     const { message } = first
+    checkNameHeader(rpc, message.resourceName)
     const target = writeTarget(instances, message.resourceName)
     const call = inInstance(rpc, target.instanceName)
     const missing = await missingOf(target.cas, [target.digest], call)
