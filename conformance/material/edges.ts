@@ -49,6 +49,9 @@ export const UNUSUAL_NAMES: readonly string[] = [
   'n'.repeat(200),
 ]
 
+/** How names begin that sort one way by bytes, another by UTF-16 units, and another without case. */
+export const FIRST = ['Zebra', 'alpha', '\uff5e', '\u{10348}'] as const
+
 /** Names that some file systems reject or fold: control characters, a backslash, case, and normal forms. */
 export const FOLDED_NAMES: readonly string[] = [
   'new\nline',
@@ -75,6 +78,7 @@ export const UNUSUAL_TARGETS: readonly string[] = [
   'new\nline',
   'cafe\u0301',
   '\u{1f980}',
+  '%41  \u00fcb',
   `${'long/'.repeat(150)}target`,
 ]
 

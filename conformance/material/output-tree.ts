@@ -1,4 +1,4 @@
-import { digestOf, type Exam } from '../exam/exam.js'
+import { type Digest, digestOf, EMPTY_DIGEST, type Exam } from '../exam/exam.js'
 import { codec, type Output } from '../proto/codec.js'
 import { type ActionResult, readBlob } from './action.js'
 import { rawDirectory } from './input-tree.js'
@@ -23,19 +23,20 @@ export const treeOf = async (
   return { tree: treeCodec.decode(bytes), bytes }
 }
 
-/** The entries of a Tree by path, with kind and content or target. */
+/** A digest in full, as the entries of a Tree tell it. */
+export const told = (digest: Digest | null | undefined): string => `${digest?.hash}/${digest?.sizeBytes}`
+
+/** The entries of a Tree by path, with kind and content (hash and size) or target. */
 export const entriesOf = (exam: Exam, tree: Tree): string[] => {
-  const all = new Map(
-    [tree.root, ...tree.children].map((each) => [each ? digestOf(rawDirectory(each)).hash : '', each]),
-  )
+  const all = new Map([tree.root, ...tree.children].map((each) => [told(each && digestOf(rawDirectory(each))), each]))
   const walk = (at: Tree['root'], path: string): string[] => [
     ...(at?.files ?? []).map(
-      ({ name, digest, isExecutable }) => `${isExecutable ? 'x' : 'f'} ${path}${name} ${digest?.hash}`,
+      ({ name, digest, isExecutable }) => `${isExecutable ? 'x' : 'f'} ${path}${name} ${told(digest)}`,
     ),
     ...(at?.symlinks ?? []).map(({ name, target }) => `l ${path}${name} ${target}`),
     ...(at?.directories ?? []).flatMap(({ name, digest }) => {
-      const below = digest?.sizeBytes === 0 ? null : all.get(digest?.hash ?? '')
-      exam.expect(below !== undefined, `the Directory of ${path}${name} in the Tree`, 'none')
+      const below = told(digest) === told(EMPTY_DIGEST) ? null : all.get(told(digest))
+      exam.expect(below !== undefined, `the Directory of ${path}${name} in the Tree`, `none of ${told(digest)}`)
       return [`d ${path}${name}`, ...walk(below ?? null, `${path}${name}/`)]
     }),
   ]

@@ -2,6 +2,7 @@ import { type Digest, EMPTY_DIGEST, type Exam } from '../../exam/exam.js'
 import { readBlob } from '../../material/action.js'
 import {
   EVERY_BYTE,
+  FIRST,
   FOLDED_NAMES,
   MANY,
   MANY_AT_ONCE,
@@ -35,6 +36,26 @@ const many = (exam: Exam): Buffer[] => [
 
 /** Something for every program that takes bytes for text: a mark, no UTF-8, a NUL, and a line end. */
 const MARKED = Buffer.concat([Buffer.from('\ufeff'), Buffer.from([0xff, 0x00, 0x0d, 0x0a])])
+
+/** The numbers of entries that differ from the others, in two requests: neighbours differ in one of them. */
+const ODD_ENTRIES: readonly (readonly number[])[] = [
+  [0, 2, 500, 999, 1_499],
+  [1, 1_000, 1_498],
+]
+
+interface Entry {
+  readonly digest: Digest | null
+  readonly status: { readonly code: number } | null
+}
+
+/** The numbers of the digests whose entry has a code other than OK. */
+const failed = (exam: Exam, digests: readonly Digest[], entries: readonly Entry[] = []): number[] => {
+  const codes = new Map(entries.map(({ digest, status }) => [digest && tell(digest), status?.code ?? 0]))
+  return digests.flatMap((digest, at) => {
+    const code = exam.present(codes.get(tell(digest)), `an entry for blob ${at} with its digest`)
+    return code === 0 ? [] : [at]
+  })
+}
 
 const batchUpdate = (exam: Exam, blobs: readonly Buffer[]) =>
   exam.call(methods.batchUpdateBlobs, {
@@ -91,42 +112,50 @@ const contentChecks: readonly Check[] = [
     sends: 'A batch of 1,500 blobs, of which some have the data of others; only these fail, and all others are stored.',
     needs: ['cas'],
     run: async (exam) => {
-      const blobs = many(exam).slice(1)
-      const wrong = new Set([0, 1, 2, 500, 999, 1_000, 1_499])
-      const outcome = await exam.call(methods.batchUpdateBlobs, {
-        instanceName: exam.instanceName,
-        requests: blobs.map((data, at) => ({
-          digest: exam.digest(data),
-          data: wrong.has(at) ? Buffer.concat([data.subarray(1), Buffer.from('x')]) : data,
-        })),
-      })
-      exam.expectCode(outcome, 'OK')
-      const codes = new Map(
-        outcome.responses[0]?.responses.map(({ digest, status }) => [digest && tell(digest), status?.code]),
-      )
-      const refused = blobs.flatMap((blob, at) => {
-        const code = codes.get(tell(exam.digest(blob)))
-        exam.expect(codes.has(tell(exam.digest(blob))), `an entry for blob ${at} with its digest`, 'none')
-        return (code ?? 0) === 0 ? [] : [at]
-      })
-      exam.expectTrue(refused, [...wrong], 'the numbers of the refused blobs')
-      const missing = await exam.missing(blobs.map((blob) => exam.digest(blob)))
-      exam.expectEqual(missing.length, wrong.size, 'the number of missing blobs')
+      for (const wrong of ODD_ENTRIES) {
+        const blobs = many(exam).slice(1)
+        const outcome = await exam.call(methods.batchUpdateBlobs, {
+          instanceName: exam.instanceName,
+          requests: blobs.map((data, at) => ({
+            digest: exam.digest(data),
+            data: wrong.includes(at) ? Buffer.concat([data.subarray(1), Buffer.from('x')]) : data,
+          })),
+        })
+        exam.expectCode(outcome, 'OK')
+        const digests = blobs.map((blob) => exam.digest(blob))
+        exam.expectTrue(
+          failed(exam, digests, outcome.responses[0]?.responses),
+          wrong,
+          'the numbers of the refused blobs',
+        )
+        exam.expectEqual((await exam.missing(digests)).length, wrong.length, 'the number of missing blobs')
+      }
     },
   },
   {
     id: 'BRB-12',
     mayRefuse: MANY_AT_ONCE,
-    sends: '1,500 digests and the empty digest; an entry with the right data for each.',
+    sends: '1,500 digests, the empty one and some that are absent; the right data or a failure for each.',
     needs: ['cas', 'batch-read'],
     run: async (exam) => {
       const blobs = many(exam)
       const outcome = await batchRead(exam, [EMPTY_DIGEST, ...(await exam.upload(...blobs))])
       exam.expectCode(outcome, 'OK')
       const entries = outcome.responses[0]?.responses ?? []
-      const told = entries.map(({ digest, data }) => `${digest?.hash} ${data.toString('hex')}`)
-      const expected = [Buffer.alloc(0), ...blobs].map((blob) => `${exam.digest(blob).hash} ${blob.toString('hex')}`)
+      const told = entries.map(({ digest, data }) => `${digest && tell(digest)} ${data.toString('hex')}`)
+      const expected = [Buffer.alloc(0), ...blobs].map((blob) => `${tell(exam.digest(blob))} ${blob.toString('hex')}`)
       exam.expectEqual(told.sort(), expected.sort(), 'the entries')
+      for (const { status } of entries) exam.expectStatus(status, 'of each entry')
+      for (const absent of ODD_ENTRIES) {
+        const digests = blobs.map((blob, at) => exam.digest(absent.includes(at) ? exam.random(40) : blob))
+        const mixed = await batchRead(exam, digests)
+        exam.expectCode(mixed, 'OK')
+        exam.expectTrue(
+          failed(exam, digests, mixed.responses[0]?.responses),
+          absent,
+          'the numbers of the digests that are absent',
+        )
+      }
     },
   },
   {
@@ -190,7 +219,6 @@ const treeChecks: readonly Check[] = [
       const names = [...UNUSUAL_NAMES, ...FOLDED_NAMES]
       const contents = ['one', 'two', 'three'].map((text) => Buffer.from(text))
       const targets = [...UNUSUAL_TARGETS, ...manyNames('to/')]
-      const many = manyNames('')
       const below = manyNames('d').map((name, at): [string, InputNode] => [
         name,
         directory({ [`${at}`]: file(`${at}`) }),
@@ -198,7 +226,10 @@ const treeChecks: readonly Check[] = [
       const nodes = Object.fromEntries<InputNode>([
         ...names.map((name, at): [string, InputNode] => [`d${name}`, at % 2 === 0 ? twin : directory({})]),
         ...names.map((name): [string, InputNode] => [name, file(EVERY_BYTE)]),
-        ...targets.map((target, at): [string, InputNode] => [`l${names[at] ?? many[at] ?? ''} ${at}`, symlink(target)]),
+        ...targets.map((target, at): [string, InputNode] => [
+          `${FIRST[at % 4]}  \u00dcber \u{1f980} %41 ${at} ${names[at]?.slice(0, 100) ?? ''}`,
+          symlink(target),
+        ]),
         ...manyNames('f').map((name, at): [string, InputNode] => [name, file(contents[at % 3] ?? '', at % 2 === 0)]),
         ...below,
       ])

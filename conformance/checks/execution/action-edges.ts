@@ -1,7 +1,8 @@
 import type { Exam } from '../../exam/exam.js'
-import { type ActionPlan, onWorkers, outputBytes, run } from '../../material/action.js'
+import { type ActionPlan, execute, onWorkers, outputBytes, resultOf, run, uploadAction } from '../../material/action.js'
 import {
   EVERY_BYTE,
+  FIRST,
   FOLDED_NAMES,
   MANY,
   manyNames,
@@ -49,11 +50,11 @@ const expectListed = async (exam: Exam, inputs: InputTree): Promise<void> => {
 const nodesOf = (names: readonly string[], node: (name: string, at: number) => InputNode): InputTree =>
   Object.fromEntries(names.map((name, at) => [name, node(name, at)]))
 
-/** Equal content in files of both modes. */
+/** Equal content in files of both modes; neighbours differ, in this order and in that of their names. */
 const bothModes =
-  (content: string) =>
+  (...contents: readonly string[]) =>
   (_: string, at: number): InputNode =>
-    file(content, at % 2 === 0)
+    file(contents[at % contents.length] ?? '', at % 2 === 0)
 
 const inputChecks: readonly Check[] = [
   {
@@ -61,15 +62,16 @@ const inputChecks: readonly Check[] = [
     mayRefuse: UNUSUAL,
     sends: 'An input root of thousands of entries: unusual names and targets, equal and empty content; listed.',
     run: async (exam) => {
-      const targets = UNUSUAL_TARGETS.filter((target) => !FOLDED_NAMES.includes(target))
+      const different = UNUSUAL_TARGETS.filter((target) => !FOLDED_NAMES.includes(target))
+      const targets = [...different, ...different.slice(0, 2)]
       const same = exam.uuid()
       const contents = ['', same, exam.uuid()]
       await expectListed(exam, {
-        ...nodesOf(UNUSUAL_NAMES, bothModes(same)),
+        ...nodesOf(UNUSUAL_NAMES, bothModes(same, exam.uuid(), exam.uuid())),
         ...nodesOf(manyNames('f'), (_, at) => file(contents[at % 3] ?? '', at % 2 === 0)),
-        ...nodesOf(manyNames('d'), (_, at) => directory(at % 3 === 0 ? {} : { [`in ${at % 5}`]: file(same) })),
+        ...nodesOf(manyNames('d'), (_, at) => directory(at % 7 === 0 ? {} : { [`in ${at % 5}`]: file(same) })),
         ...nodesOf(
-          targets.map((_, at) => `link ${at}`),
+          targets.map((_, at) => `${FIRST[at % 4]} link  \u00dcber \u{1f980} %41 ${at} `),
           (_, at) => symlink(targets[at] ?? ''),
         ),
         ...nodesOf(
@@ -119,8 +121,10 @@ const commandChecks: readonly Check[] = [
     mayRefuse: UNUSUAL,
     sends: '1,500 arguments and variables, including empty, long and unusual ones; printed unchanged.',
     run: async (exam) => {
-      const few = ['', '\u00dcber \u{1f980}', 'B', 'a', 'a ', '\u{1f980} \u00fc\u0308', 'A'] as const
-      const texts = [...UNUSUAL_TEXTS, ...Array.from({ length: MANY }, (_, at) => few[at % 7] ?? ''), '']
+      const few = ['\u{1f980} \u00fc\u0308', '', 'B', 'a', 'a ', '', 'A'] as const
+      // Those of two and more letters have something for every program that changes texts.
+      const many = few.map((text) => (text.length > 1 ? `${text}  \u00dcber \u{1f980} %41 A ` : text))
+      const texts = ['first', ...UNUSUAL_TEXTS, ...Array.from({ length: MANY }, (_, at) => many[at % 7] ?? ''), '']
       const script = `for a do printf '%s\\0' "$a"; done
         i=0; while [ $i -lt ${texts.length} ]; do eval "printf '%s\\0' \\"\\\${CONFORMANCE_$i-unset}\\""; i=$((i+1)); done`
       const plan = {
@@ -150,7 +154,12 @@ const commandChecks: readonly Check[] = [
         }
         const print = (name: string, of: Buffer | string): string =>
           typeof of === 'string' ? `printf ${JSON.stringify(of)}` : `cat ${name}`
-        const { result } = await run(exam, { script: `${print('out', out)}; ${print('err', err)} >&2`, inputs })
+        // A copy beside the digest is compared with it.
+        const { actionDigest } = await uploadAction(exam, {
+          script: `${print('out', out)}; ${print('err', err)} >&2`,
+          inputs,
+        })
+        const result = resultOf(exam, await execute(exam, actionDigest, { inlineStdout: true, inlineStderr: true }))
         const [stdout, stderr] = [Buffer.from(out), Buffer.from(err)]
         exam.expectBytes(await outputBytes(exam, result, 'stdout'), stdout, 'stdout')
         exam.expectBytes(await outputBytes(exam, result, 'stderr'), stderr, 'stderr')

@@ -76,7 +76,7 @@ const environmentChecks: readonly Check[] = [
       const command = { workingDirectory: 'a/b' }
       const where = (await stdoutOf(exam, { script: 'pwd; ls', inputs, command })).trim()
       exam.expect(/\/a\/b\nf$/.test(where), 'a directory that ends in a/b and holds f', where)
-      const unusual = '\u00dcber \u{1f980} '
+      const unusual = '\u00dcber  \u{1f980} %41 '
       const twins = { f: file(exam.uuid()), [unusual]: directory({ 'a b': directory({ g: file(exam.uuid()) }) }) }
       const deep = { command: { workingDirectory: `${unusual}/a b`, outputPaths: ['o'] }, inputs: twins }
       const { result } = await run(exam, { ...deep, script: 'cat g; : > o' })

@@ -1,7 +1,7 @@
-import type { Exam } from '../../exam/exam.js'
+import { EMPTY_DIGEST, type Exam } from '../../exam/exam.js'
 import { type ActionResult, onWorkers, run } from '../../material/action.js'
 import { comparable, found, get } from '../../material/action-cache.js'
-import { FOLDED_NAMES, manyNames, UNUSUAL, UNUSUAL_NAMES, UNUSUAL_TARGETS } from '../../material/edges.js'
+import { FIRST, FOLDED_NAMES, MANY, manyNames, UNUSUAL, UNUSUAL_NAMES, UNUSUAL_TARGETS } from '../../material/edges.js'
 import {
   byBytes,
   decodeDirectory,
@@ -12,7 +12,7 @@ import {
   symlink,
 } from '../../material/input-tree.js'
 import { takesLinks } from '../../material/operation.js'
-import { entriesOf, type Tree, treeCodec, treeOf } from '../../material/output-tree.js'
+import { entriesOf, type Tree, told, treeCodec, treeOf } from '../../material/output-tree.js'
 import { Code } from '../../proto/status-code.js'
 import type { Check } from '../../requirements/check.js'
 
@@ -23,21 +23,37 @@ const MANY_NAMES = manyNames('many')
  * set by one chmod, because a process for each of thousands would take minutes.
  */
 const WRITING = `umask 022; i=0; for p do
-  if [ $((i%3)) = 0 ]; then : > "./$p"; else printf same > "./$p"; fi
+  if [ $((i%3)) = 1 ]; then : > "./$p"; else printf same > "./$p"; fi
   if [ $((i%2)) = 0 ]; then printf '%s\\0' "./$p"; fi
   i=$((i+1)); done | xargs -0 chmod +x`
 
 const SAME = Buffer.from('same')
 
-/** The files that WRITING creates, as `x NAME HASH` or `f NAME HASH`. */
+/** The files that WRITING creates, as `x NAME DIGEST` or `f NAME DIGEST`. */
 const written = (exam: Exam, names: readonly string[]): string[] =>
   names.map((name, at) => {
-    const { hash } = exam.digest(at % 3 === 0 ? Buffer.alloc(0) : SAME)
-    return `${at % 2 === 0 ? 'x' : 'f'} ${name} ${hash}`
+    const digest = exam.digest(at % 3 === 1 ? Buffer.alloc(0) : SAME)
+    return `${at % 2 === 0 ? 'x' : 'f'} ${name} ${told(digest)}`
   })
 
 const toldFiles = ({ outputFiles }: ActionResult): string[] =>
-  outputFiles.map(({ path, digest, isExecutable }) => `${isExecutable ? 'x' : 'f'} ${path} ${digest?.hash}`)
+  outputFiles.map(({ path, digest, isExecutable }) => `${isExecutable ? 'x' : 'f'} ${path} ${told(digest)}`)
+
+/** Names in four orders: by bytes, by UTF-16, without case, and that of their numbers. */
+const nameOf = (kind: string, at: number): string => `${FIRST[at % 4]} ${kind}  \u00dcber \u{1f980} %41 ${at} `
+
+/**
+ * Makes d, equal directories below it, one for each line of the input file `directories`, and this many symlinks, whose
+ * targets and names are the first arguments. The shell itself makes the files: a process for each takes minutes.
+ */
+const making = (links: number): string =>
+  `mkdir -p d/twin/below/e d/twin/below/empty "d/Void  \u00dcber \u{1f980} %41 " && cd d || exit 1
+  printf same > twin/below/f; printf same > twin/below/g; chmod -x twin/below/f twin/below/g
+  if [ ${links} -gt 0 ]; then ln -s f twin/below/l; ln -s f twin/below/m; fi
+  cp -RP twin 'twin 2'
+  tr '\\n' '\\0' < ../directories | xargs -0 mkdir --
+  i=0; while IFS= read -r p; do : > "$p/$i"; i=$((i+1)); done < ../directories
+  i=0; while [ $i -lt ${links} ]; do ln -s -- "$1" "$2"; shift 2; i=$((i+1)); done`
 
 const filesCheck = async (exam: Exam, names: readonly string[]): Promise<void> => {
   const { prepared, result } = await run(exam, {
@@ -72,25 +88,32 @@ export const outputEdgeChecks: readonly Check[] = onWorkers([
     id: 'OUT-19',
     mayRefuse: UNUSUAL,
     sends:
-      'An output directory of 1,500 entries with unusual names and targets, and equal ones below; its Tree, sorted by bytes.',
+      'An output directory of 3,000 entries with unusual names and targets, and equal ones below; its Tree, sorted by bytes.',
     run: async (exam) => {
       const names = [...UNUSUAL_NAMES, ...MANY_NAMES]
-      const targets = (await takesLinks(exam)) ? UNUSUAL_TARGETS : []
-      const script = `mkdir -p d/twin/below "d/twin 2/below" "d/Void  \u00dcber \u{1f980} %41 " && cd d || exit 1
-        printf same > twin/below/f; printf same > "twin 2/below/f"; chmod -x twin/below/f "twin 2/below/f"
-        i=0; while [ $i -lt ${targets.length} ]; do ln -s -- "$1" "$i link  \u00dcber \u{1f980} %41 "; shift; i=$((i+1)); done; ${WRITING}`
+      const hasLinks = await takesLinks(exam)
+      const targets = hasLinks ? [...UNUSUAL_TARGETS, ...UNUSUAL_TARGETS.slice(0, 2)] : []
+      const links = targets.map((target, at) => [target, nameOf('link', at)] as const)
+      const directories = Array.from({ length: MANY }, (_, at) => nameOf('dir', at))
       const { result } = await run(exam, {
-        arguments: ['/bin/sh', '-c', script, 'sh', ...targets, ...names],
+        arguments: ['/bin/sh', '-c', `${making(targets.length)}; ${WRITING}`, 'sh', ...links.flat(), ...names],
+        inputs: { directories: file(directories.map((name) => `${name}\n`).join('')) },
         command: { outputPaths: ['d'] },
         outputDirectories: ['d'],
       })
       const { tree } = await treeOf(exam, result, 'd')
       for (const each of [tree.root, ...tree.children]) expectSorted(exam, each)
-      const below = `below/f ${exam.digest(SAME).hash}`
+      const none = told(EMPTY_DIGEST)
+      const below = (path: string): string[] => [
+        ...['', '/below', '/below/e', '/below/empty'].map((name) => `d ${path}${name}`),
+        ...['f', 'g'].map((name) => `f ${path}/below/${name} ${told(exam.digest(SAME))}`),
+        ...(hasLinks ? ['l', 'm'].map((name) => `l ${path}/below/${name} f`) : []),
+      ]
       const expected = [
         ...written(exam, names),
-        ...targets.map((target, at) => `l ${at} link  \u00dcber \u{1f980} %41  ${target}`),
-        ...['twin', 'twin 2'].flatMap((twin) => [`d ${twin}`, `d ${twin}/below`, `f ${twin}/${below}`]),
+        ...links.map(([target, name]) => `l ${name} ${target}`),
+        ...directories.flatMap((name, at) => [`d ${name}`, `f ${name}/${at} ${none}`]),
+        ...['twin', 'twin 2'].flatMap(below),
         'd Void  \u00dcber \u{1f980} %41 ',
       ]
       exam.expectEqual(entriesOf(exam, tree).sort(), expected.sort(), 'the entries of the Tree')
@@ -105,29 +128,27 @@ export const outputEdgeChecks: readonly Check[] = onWorkers([
       const links = (await takesLinks(exam)) ? [...UNUSUAL_TARGETS, ...manyNames('to/')] : []
       const names = [...UNUSUAL_NAMES, ...manyNames('d')].map((name) => `dirs/${name}`)
       const paths = links.map((_, at) => `links/l  \u00dcber \u{1f980} %41 ${at} `)
-      const linked = Object.fromEntries(links.map((target, at) => [paths[at]?.slice(6) ?? '', symlink(target)]))
+      const symlinks = Object.fromEntries(links.map((target, at) => [paths[at]?.slice(6) ?? '', symlink(target)]))
       const made = Object.fromEntries(names.map((name, at) => [name.slice(5), directory(twinOf(at))]))
       // One process copies them all: one for each of thousands would take minutes.
       const { result } = await run(exam, {
         script: 'cp -RP in/links in/dirs .',
-        inputs: { in: directory({ links: directory(linked), dirs: directory(made) }) },
+        inputs: { in: directory({ links: directory(symlinks), dirs: directory(made) }) },
         command: { outputPaths: [...paths, ...names].sort(byBytes) },
         outputDirectories: names,
       })
-      const told = result.outputSymlinks.map(({ path, target }) => `${path} -> ${target}`)
+      const linked = result.outputSymlinks.map(({ path, target }) => `${path} -> ${target}`)
       exam.expectEqual(
-        told.sort(),
+        linked.sort(),
         links.map((target, at) => `${paths[at]} -> ${target}`).sort(),
         'the output symlinks',
       )
       const roots = names.map((_, at) => packed(directory(twinOf(at))).blobs[0] ?? Buffer.alloc(0))
       const trees = roots.map((bytes) => exam.digest(treeCodec.encode({ root: decodeDirectory(bytes) })))
-      const came = result.outputDirectories.map(
-        ({ path, treeDigest }) => `${path} ${treeDigest?.hash}/${treeDigest?.sizeBytes}`,
-      )
+      const came = result.outputDirectories.map(({ path, treeDigest }) => `${path} ${told(treeDigest)}`)
       exam.expectEqual(
         came.sort(),
-        names.map((name, at) => `${name} ${trees[at]?.hash}/${trees[at]?.sizeBytes}`).sort(),
+        names.map((name, at) => `${name} ${told(trees[at])}`).sort(),
         'the output directories',
       )
     },

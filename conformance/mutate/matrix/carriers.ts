@@ -226,7 +226,7 @@ export const carriers: readonly Carrier[] = [
   {
     name: 'FetchDirectory',
     type: `${A}.FetchDirectoryResponse`,
-    rows: ['AST-13', 'AST-08', 'AST-09'],
+    rows: ['AST-13', 'AST-14', 'AST-08', 'AST-09'],
     on: response(methods.fetchDirectory),
   },
 ]

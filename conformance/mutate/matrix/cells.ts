@@ -61,7 +61,10 @@ export const matrixOf = (): Matrix => {
 const parentOf = ({ path }: Place): string => path.slice(0, path.lastIndexOf('.') + 1)
 
 const hasSibling = (place: Place, places: readonly Place[]): boolean =>
-  places.some((each) => each !== place && each.kind === place.kind && parentOf(each) === parentOf(place))
+  places.some(
+    (each) =>
+      each !== place && each.kind === place.kind && each.depth === place.depth && parentOf(each) === parentOf(place),
+  )
 
 const leaveAlone = (cell: Cell, leave: (what: string, reason: string) => void): false => {
   leave(keyOf(cell).replaceAll('\t', ' '), 'there is no other field of this kind beside it to change places with')
