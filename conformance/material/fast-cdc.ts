@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
  * High and low halves of the 64-bit gear value of each byte: the first eight bytes of the MD5 of 64 such bytes. The
  * published vectors and both implementations named by the API use these values.
  */
-const gearOf = (byte: number): readonly [number, number] => {
+export const gearOf = (byte: number): readonly [number, number] => {
   const hash = createHash('md5').update(Buffer.alloc(64, byte)).digest()
   return [hash.readUInt32BE(0), hash.readUInt32BE(4)]
 }

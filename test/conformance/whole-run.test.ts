@@ -44,6 +44,17 @@ t.test('no must row fails on this server, and no check breaks', async (t) => {
   }
 })
 
+t.test('rows about chunks hold for the other chunking function', async (t) => {
+  const only = ['--instance-name', 'second', '--only', 'SPL,CLI-02,CLI-03', '--patience', '4']
+  const { stdout } = await conformance(address, ...args, ...only, '--format', 'json', '--quiet')
+  const { results } = JSON.parse(stdout) as ReportDocument
+  const unlike = results.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'chosen')
+  t.same(
+    unlike.map(({ id, reason }) => `${id}: ${reason}`),
+    ['SPL-10: the server does not announce FAST_CDC_2020'],
+  )
+})
+
 t.test('no operation of that run is left running', async (t) => {
   const { client } = await openCandidate({ address, instanceName: '', properties: [], ...candidate })
   t.teardown(() => client.close())

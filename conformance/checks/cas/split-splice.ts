@@ -5,6 +5,7 @@ import { readBlob } from '../../material/action.js'
 import { fastCdcLengths } from '../../material/fast-cdc.js'
 import { knownContent, knownLengths, SALT_BYTES } from '../../material/fast-cdc-vectors.js'
 import { honoursLimit, honoursOffset } from '../../material/reading.js'
+import { repMaxLengths } from '../../material/rep-max-cdc.js'
 import { Code } from '../../proto/status-code.js'
 import type { Check } from '../../requirements/check.js'
 import * as methods from '../../wire/methods.js'
@@ -161,6 +162,26 @@ export const splitSpliceChecks: readonly Check[] = [
       if (answer?.chunkingFunction !== ChunkingFunction.FAST_CDC_2020) return exam.chose('cuts by another function')
       const lengths = answer.chunkDigests.map(({ sizeBytes }) => sizeBytes)
       exam.expectEqual(lengths, known ?? fastCdcLengths(data, average, seed), 'the sizes of the chunks')
+    },
+  },
+  {
+    id: 'SPL-17',
+    isBulky: true,
+    sends: 'SplitBlob by REP_MAX_CDC; chunks attributed to that function have its boundaries.',
+    needs: splits,
+    run: async (exam) => {
+      const params = exam.capabilities.cacheCapabilities?.repMaxCdcParams
+      const min = params?.minChunkSizeBytes ?? exam.notApplicable('the server does not announce REP_MAX_CDC')
+      const horizon = params?.horizonSizeBytes ?? 0
+      // Two searches over the whole horizon and more, as far as that is no flood.
+      const data = exam.random(Math.min(min * 16 + horizon * 2, 8 << 20) + 3)
+      const [digest = EMPTY_DIGEST] = await exam.upload(data)
+      const outcome = await split(exam, digest, ChunkingFunction.REP_MAX_CDC)
+      exam.expectCode(outcome, 'OK')
+      const [answer] = outcome.responses
+      if (answer?.chunkingFunction !== ChunkingFunction.REP_MAX_CDC) return exam.chose('cuts by another function')
+      const lengths = answer.chunkDigests.map(({ sizeBytes }) => sizeBytes)
+      exam.expectEqual(lengths, repMaxLengths(data, min, horizon), 'the sizes of the chunks')
     },
   },
   {

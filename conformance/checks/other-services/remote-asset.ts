@@ -2,7 +2,7 @@ import type { Need } from '../../exam/candidate.js'
 import { EMPTY_DIGEST, type Exam } from '../../exam/exam.js'
 import { directory, file, packed } from '../../material/input-tree.js'
 import { holds } from '../../proto/any.js'
-import { codec, type Input, type Output } from '../../proto/codec.js'
+import { codec, type Input } from '../../proto/codec.js'
 import { timestampOf } from '../../proto/time.js'
 import type { Check } from '../../requirements/check.js'
 import type { Outcome } from '../../wire/client.js'
@@ -13,9 +13,16 @@ const needs: readonly Need[] = ['fetch', 'cas']
 const pushable: readonly Need[] = [...needs, 'push']
 
 type FetchBlob = Input<'build.bazel.remote.asset.v1.FetchBlobRequest'>
+type FetchDirectory = Input<'build.bazel.remote.asset.v1.FetchDirectoryRequest'>
 
 const fetchBlob = (exam: Exam, request: FetchBlob) =>
   exam.call(methods.fetchBlob, { instanceName: exam.instanceName, timeout: { seconds: 5, nanos: 0 }, ...request })
+
+const fetchDirectory = (exam: Exam, request: FetchDirectory) =>
+  exam.call(methods.fetchDirectory, { instanceName: exam.instanceName, timeout: { seconds: 5, nanos: 0 }, ...request })
+
+/** What either method answers. */
+type Fetched = Outcome<{ readonly status: { readonly code: number; readonly message: string } | null }>
 
 const freshUri = (exam: Exam): string => `urn:conformance:${exam.uuid()}`
 /** Nothing listens on port 9: the connection is refused at once. */
@@ -34,27 +41,19 @@ const pushed = async (exam: Exam, more: Input<'build.bazel.remote.asset.v1.PushB
 }
 
 /** A failure outside of the server: the call is OK and response.status has the error. */
-const expectMiss = (
-  exam: Exam,
-  outcome: Outcome<Output<'build.bazel.remote.asset.v1.FetchBlobResponse'>>,
-  ...codes: readonly number[]
-): void => {
+const expectMiss = (exam: Exam, outcome: Fetched, ...codes: readonly number[]): void => {
   exam.expectCode(outcome, 'OK')
   const { code = 0, message = '' } = outcome.responses[0]?.status ?? {}
   exam.expect(codes.includes(code), `a status of code ${codes.join(' or ')}`, `code ${code} ${message}`)
 }
 
 /** One of these errors, in response.status or in the status of the call, which AST-02 judges. */
-const expectFault = (
-  exam: Exam,
-  outcome: Outcome<Output<'build.bazel.remote.asset.v1.FetchBlobResponse'>>,
-  ...codes: readonly number[]
-): void => {
+const expectFault = (exam: Exam, outcome: Fetched, ...codes: readonly number[]): void => {
   if (!codes.includes(outcome.code)) expectMiss(exam, outcome, ...codes)
 }
 
 /** The error, in the call or in the response. */
-const expectNoAsset = (exam: Exam, outcome: Outcome<Output<'build.bazel.remote.asset.v1.FetchBlobResponse'>>): void => {
+const expectNoAsset = (exam: Exam, outcome: Fetched): void => {
   if (outcome.code === 0) exam.expect((outcome.responses[0]?.status?.code ?? 0) !== 0, 'a failure', 'OK')
   else exam.expectError(outcome)
 }
@@ -65,7 +64,8 @@ const names = (exam: Exam) => {
   const uris = texts.map((text) => `urn:conformance:${exam.uuid()}:${text}`)
   const qualifiers = [
     { name: 'conformance.a', value: exam.uuid() },
-    { name: 'conformance.b', value: ' \u00dcber \u{1f980} %41 ' },
+    { name: 'conformance.b', value: ' \u00dcber  \u{1f980} %41 ' },
+    { name: 'conformance.c', value: exam.uuid() },
   ]
   return { uris, qualifiers }
 }
@@ -260,13 +260,51 @@ export const remoteAssetChecks: readonly Check[] = [
       const push = { instanceName, uris, qualifiers, rootDirectoryDigest: tree.digest }
       exam.expectCode(await exam.call(methods.pushDirectory, push), 'OK')
       for (const uri of uris) {
-        const outcome = await exam.call(methods.fetchDirectory, { instanceName, uris: [uri], qualifiers })
-        exam.expectCode(outcome, 'OK')
+        const outcome = await fetchDirectory(exam, { uris: [uri], qualifiers })
+        expectMiss(exam, outcome, 0)
         const [answer] = outcome.responses
-        exam.expectEqual(answer?.status?.code ?? 0, 0, 'the code of the status')
         exam.expectDigest(answer?.rootDirectoryDigest, tree.digest, 'root_directory_digest')
         exam.expectEqual(answer?.uri, uri, 'the uri')
       }
+      for (const others of otherQualifiers(qualifiers))
+        expectFault(exam, await fetchDirectory(exam, { uris: uris.slice(0, 1), qualifiers: others }), ...FAULTS)
+    },
+  },
+  {
+    id: 'AST-14',
+    sends: 'FetchDirectory of an origin that refuses connections; OK, with the error in the status of the response.',
+    needs,
+    run: async (exam) => {
+      const uris = [unreachable(exam)]
+      const outcome = await fetchDirectory(exam, { uris })
+      expectMiss(exam, outcome, ...FAULTS)
+      const { uri = '' } = outcome.responses[0] ?? {}
+      exam.expect(['', ...uris].includes(uri), 'no uri, or the one that failed', uri)
+    },
+  },
+  {
+    id: 'AST-15',
+    sends: 'A blob pushed with three qualifiers, and fetched with these in another order.',
+    needs: pushable,
+    run: async (exam) => {
+      const { uris, qualifiers } = names(exam)
+      const turned = [...qualifiers].reverse()
+      const { blobDigest } = await pushed(exam, { uris, qualifiers })
+      const outcome = await fetchBlob(exam, { uris: uris.slice(0, 1), qualifiers: turned })
+      expectMiss(exam, outcome, 0)
+      exam.expectDigest(outcome.responses[0]?.blobDigest, blobDigest, 'blob_digest')
+    },
+  },
+  {
+    id: 'AST-16',
+    sends: 'A blob pushed twice, the second time with expire_at in the past; no longer returned.',
+    needs: pushable,
+    run: async (exam) => {
+      const { blobDigest, uris } = await pushed(exam)
+      const again = { instanceName: exam.instanceName, uris, blobDigest, expireAt: timestampOf(Date.now() - 60_000) }
+      const push = await exam.call(methods.pushBlob, again)
+      if (push.code !== 0) return exam.chose(`refuses content that expired with code ${push.code}`)
+      expectFault(exam, await fetchBlob(exam, { uris }), ...FAULTS)
     },
   },
 ]

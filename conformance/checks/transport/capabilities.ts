@@ -35,6 +35,11 @@ const inAnyOrder = (capabilities: object): unknown =>
     Array.isArray(value) ? value.map((each) => JSON.stringify(each)).sort() : value,
   )
 
+const updated = async (exam: Exam) => {
+  const [digest = EMPTY_DIGEST] = await exam.upload(exam.random(40))
+  return update(exam, await storedAction(exam), { outputFiles: [{ path: 'f', digest }] })
+}
+
 export const capabilitiesChecks: readonly Check[] = [
   {
     id: 'CAP-01',
@@ -110,15 +115,23 @@ export const capabilitiesChecks: readonly Check[] = [
   },
   {
     id: 'CAP-08',
-    sends: 'UpdateActionResult; it is allowed exactly if update_enabled says so.',
+    sends: 'UpdateActionResult, if update_enabled says that it is allowed; OK.',
     needs: ['action-cache', 'cas'],
     run: async (exam) => {
       const isEnabled = cacheOf(exam).actionCacheUpdateCapabilities?.updateEnabled === true
       exam.observed('update enabled', isEnabled)
-      const [digest = EMPTY_DIGEST] = await exam.upload(exam.random(40))
-      const outcome = await update(exam, await storedAction(exam), { outputFiles: [{ path: 'f', digest }] })
-      if (isEnabled) exam.expectCode(outcome, 'OK')
-      else exam.expectError(outcome)
+      if (!isEnabled) exam.notApplicable('the server announces no updates of results; see CAP-20')
+      exam.expectCode(await updated(exam), 'OK')
+    },
+  },
+  {
+    id: 'CAP-20',
+    sends: 'UpdateActionResult, if update_enabled does not say that it is allowed; refused.',
+    needs: ['action-cache', 'cas'],
+    run: async (exam) => {
+      const isEnabled = cacheOf(exam).actionCacheUpdateCapabilities?.updateEnabled === true
+      if (isEnabled) exam.notApplicable('the server announces that results may be updated; see CAP-08')
+      exam.expectError(await updated(exam))
     },
   },
   {

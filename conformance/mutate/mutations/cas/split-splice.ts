@@ -54,6 +54,19 @@ export const splitSpliceMutations: readonly Mutation[] = [
     tamper: () => onResponse(splitBlob, ({ chunkDigests }) => void chunkDigests.reverse()),
   },
   {
+    name: 'split-cuts-by-another-function-than-it-says',
+    breaks: 'SplitBlob announces REP_MAX_CDC and says that it cut by it, and the chunks end elsewhere.',
+    caughtBy: rows(17),
+    tamper: () => [
+      onResponse(getCapabilities, ({ cacheCapabilities }) => {
+        if (cacheCapabilities === null) return
+        cacheCapabilities.repMaxCdcParams = { minChunkSizeBytes: 1 << 18, horizonSizeBytes: 1 << 20 }
+      }),
+      onRequest(splitBlob, (request) => void Object.assign(request, { chunkingFunction: 1 })),
+      onResponse(splitBlob, (response) => void Object.assign(response, { chunkingFunction: 2 })),
+    ],
+  },
+  {
     name: 'split-names-chunks-that-are-not-stored',
     breaks: 'SplitBlob names chunks that are not in the CAS.',
     caughtBy: rows(2, 12),

@@ -142,7 +142,7 @@ export const capabilitiesMutations: readonly Mutation[] = [
   {
     name: 'capabilities-update-not-announced',
     breaks: 'Capabilities say that results may not be updated, though they may.',
-    caughtBy: ['CAP-08'],
+    caughtBy: ['CAP-20'],
     tamper: cache((announced) => {
       if (announced.actionCacheUpdateCapabilities) announced.actionCacheUpdateCapabilities.updateEnabled = false
     }),
