@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.js'
 import { errnoOf, inWords } from '../../base/errno.js'
 import type { Log } from '../../log/log.js'
 import type { Commands, Orphans } from './orphans.js'
-import { processFacts, unlessGone } from './process-facts.js'
+import { killProcess, processFacts, unlessGone } from './process-facts.js'
 
 const SWEEP_PERIOD_MS = 1000
 
@@ -54,6 +54,11 @@ export class RunningCommand {
  * Uses /proc of Linux; on other systems only process groups are killed.
  * Without `orphans`, a sweep reads every process of the machine, so it runs at most once a second and only after a
  * command has ended.
+ *
+ * Where commands have control groups and a sandbox, it finds nothing of theirs: both end with all of their processes. It is the only
+ * means for commands with neither, for what a command without a sandbox started before its group took it in, for the precondition
+ * script, which has neither, and after a worker that was killed without groups. The session serves only where there are no `orphans`
+ * (no koffi, or other programs in this process); directories and streams also for processes whose worker was killed.
  */
 export class Leftovers {
   readonly #workDirectory: string
@@ -171,7 +176,7 @@ export class Leftovers {
       if (Number.isInteger(pid) && pid !== process.pid && this.#isLeftover(pid, ended, commands.running))
         killed.add(pid)
     }
-    for (const pid of killed) kill(pid)
+    for (const pid of killed) killProcess(pid)
     const pids = [...killed].filter((pid) => !this.#killed.has(pid))
     if (pids.length > 0) this.#notify(pids)
     this.#killed = killed
@@ -219,8 +224,4 @@ const linkTarget = (path: string): string | undefined => {
     if (errnoOf(error) === 'ENAMETOOLONG') return undefined
     throw error
   }
-}
-
-const kill = (pid: number): void => {
-  unlessGone(() => process.kill(pid, 'SIGKILL'))
 }

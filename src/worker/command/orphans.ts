@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { Libc } from './libc.js'
-import { processFacts, unlessGone } from './process-facts.js'
+import { childrenOf, killProcess, type ProcessFacts, processFacts, unlessGone } from './process-facts.js'
 
 const CHILD_SUBREAPER = 36
 const WAIT_NO_HANG = 1
@@ -22,6 +22,9 @@ const TICK_MS = 10
  * So a process that made its own session and closed all its descriptors is found here once its parent is gone.
  * Linux does not report which command an orphan came from. But an orphan is younger than its command. So once all
  * running commands are younger than the orphan, it belongs to a command that has ended.
+ *
+ * A control group would say it, and a sandbox leaves none. What remains for this: commands with neither; and with a group but no
+ * sandbox those processes that lost their parent before the group took the command in, as nothing holds it until then.
  */
 export class Orphans {
   readonly #libc: Libc
@@ -36,7 +39,7 @@ export class Orphans {
    * it.
    */
   static adopted(libc: Libc | undefined): Orphans | undefined {
-    if (libc === undefined || children() === undefined) return undefined
+    if (libc === undefined || !existsSync('/proc/self/task')) return undefined
     return libc.prctl(CHILD_SUBREAPER, 1, 0, 0, 0) === 0 ? new Orphans(libc) : undefined
   }
 
@@ -46,12 +49,16 @@ export class Orphans {
     const starts = [...running].map((command) => this.#beginOf(command) ?? Number.POSITIVE_INFINITY)
     const oldest = Math.min(startingTicks, ...starts)
     const killed = new Set<number>()
-    for (let round = 0; round < ROUNDS; round++) {
-      const found = this.#ended(running, { startingTicks, oldest }).filter((pid) => !killed.has(pid))
-      if (found.length === 0) break
-      for (const pid of found) {
-        killed.add(pid)
-        unlessGone(() => process.kill(pid, 'SIGKILL'))
+    for (let round = 0, before = -1; round < ROUNDS && killed.size > before; round++) {
+      before = killed.size
+      for (const { pid, session, isZombie, startTicks } of this.#strays(running)) {
+        // Programs that are being started are skipped.
+        if (startTicks >= startingTicks) continue
+        if (isZombie) this.#libc.wait(pid, Buffer.alloc(4), WAIT_NO_HANG, Buffer.alloc(256))
+        else if (!running.has(session) && startTicks < oldest && !killed.has(pid)) {
+          killed.add(pid)
+          killProcess(pid)
+        }
       }
     }
     return [...killed]
@@ -66,13 +73,9 @@ export class Orphans {
     const others = [...running].filter(([pid]) => pid !== processGroup)
     const nextTicks = Math.min(startingTicks, ...others.map((command) => this.#beginOf(command) ?? 0))
     const sinceTicks = this.#beginOf([processGroup, running.get(processGroup) ?? 0]) ?? Number.POSITIVE_INFINITY
-    return (children() ?? []).filter((pid) => {
-      if (running.has(pid)) return false
-      const facts = processFacts(pid)
-      if (facts === undefined || facts.isZombie || facts.session === this.#self?.session) return false
-      if (running.has(facts.session)) return facts.session === processGroup
-      return facts.startTicks >= sinceTicks && facts.startTicks < nextTicks
-    })
+    const isIts = ({ session, startTicks }: Stray): boolean =>
+      running.has(session) ? session === processGroup : startTicks >= sinceTicks && startTicks < nextTicks
+    return this.#strays(running).flatMap((one) => (!one.isZombie && isIts(one) ? [one.pid] : []))
   }
 
   /**
@@ -85,11 +88,8 @@ export class Orphans {
 
   /** Live children that belong to none of these process groups. */
   strangersTo(running: Commands['running']): readonly number[] {
-    return (children() ?? []).filter((pid) => {
-      if (running.has(pid)) return false
-      const facts = processFacts(pid)
-      return facts && !facts.isZombie && facts.session !== this.#self?.session && !running.has(facts.session)
-    })
+    const all = this.#strays(running)
+    return all.flatMap(({ pid, isZombie, session }) => (isZombie || running.has(session) ? [] : [pid]))
   }
 
   /** When a running command began, or the request of a persistent worker; infinity if that has none. */
@@ -103,27 +103,18 @@ export class Orphans {
     return (this.#self?.startTicks ?? 0) + Math.floor(ms / TICK_MS)
   }
 
-  #ended(
-    running: Commands['running'],
-    { startingTicks, oldest }: { readonly startingTicks: number; readonly oldest: number },
-  ): readonly number[] {
-    return (children() ?? []).filter((pid) => {
-      if (running.has(pid)) return false
-      const facts = processFacts(pid)
-      // Children started by Node are in the session of this process, which others cannot join. Programs being started
-      // now are skipped.
-      if (facts === undefined || facts.session === this.#self?.session || facts.startTicks >= startingTicks)
-        return false
-      if (facts.isZombie) this.#libc.wait(pid, Buffer.alloc(4), WAIT_NO_HANG, Buffer.alloc(256))
-      return !facts.isZombie && !running.has(facts.session) && facts.startTicks < oldest
+  /**
+   * Its children but for the first processes of running commands, and for those that Node has started: they are in the session of this
+   * process, which others cannot join.
+   */
+  #strays(running: Commands['running']): readonly Stray[] {
+    return childrenOf(process.pid).flatMap((pid) => {
+      const facts = running.has(pid) ? undefined : processFacts(pid)
+      return facts === undefined || facts.session === this.#self?.session ? [] : [{ pid, ...facts }]
     })
   }
 }
 
-const children = (): number[] | undefined =>
-  unlessGone(() =>
-    readdirSync('/proc/self/task').flatMap((thread) => {
-      const text = unlessGone(() => readFileSync(`/proc/self/task/${thread}/children`, 'latin1'))
-      return (text ?? '').split(' ').filter(Boolean).map(Number)
-    }),
-  )
+interface Stray extends ProcessFacts {
+  readonly pid: number
+}

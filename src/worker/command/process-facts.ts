@@ -35,6 +35,11 @@ export const unlessGone = <T>(look: () => T): T | undefined => {
   }
 }
 
+/** No effect on one that is gone, or that this process may not kill. */
+export const killProcess = (pid: number): void => {
+  unlessGone(() => process.kill(pid, 'SIGKILL'))
+}
+
 /** The children of a process; none on systems without /proc. */
 export const childrenOf = (pid: number): readonly number[] =>
   unlessGone(() =>
