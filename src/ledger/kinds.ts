@@ -44,6 +44,11 @@ export const KINDS = {
   outputs: { maxBytes: 128 * MIB, rule: 'refuse' },
   /** Requests to persistent workers and their answers, in the process of a worker. Beyond the bound the command runs without one. */
   tool_messages: { maxBytes: 256 * MIB, rule: 'refuse' },
+  /**
+   * Inputs of actions on their way from another server: small files in the process of a worker, and pages of input trees where
+   * the store of that server is.
+   */
+  inputs: { maxBytes: 256 * MIB, rule: 'wait' },
 } as const satisfies Readonly<Record<string, KindFacts>>
 
 export type KindName = keyof typeof KINDS

@@ -22,7 +22,7 @@ export interface Call {
   readonly metadata?: ReadonlyMap<string, string | Buffer> | undefined
   /** The span that this call belongs to, if it is traced. */
   readonly span?: Span | undefined
-  /** Counts the memory held for the call. Absent for internal work. */
+  /** Counts the memory held for the call, or for the attempt of a worker. Absent for other internal work. */
   readonly held?: HeldFor | undefined
   /** Discards an idle upload, of this address if one is given, to make room for this one. False when there is none. */
   readonly giveWay?: ((address?: Holder) => Promise<boolean>) | undefined
@@ -53,6 +53,7 @@ export const internalCall = (parts: Partial<Call> = {}): Call => ({
   instanceName: parts.instanceName ?? '',
   log: parts.log ?? silentLog,
   span: parts.span,
+  held: parts.held,
   invocation: parts.invocation,
   keepForMs: parts.keepForMs,
   isLookup: parts.isLookup,

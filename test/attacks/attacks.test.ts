@@ -8,7 +8,7 @@ import { survives } from './survives.js'
 const MIB = 1024 * 1024
 
 /** What docs/operation.md says that clients can make the server hold: parked uploads are on disk, outputs in workers. */
-const ELSEWHERE: readonly string[] = ['parked', 'outputs', 'tool_messages']
+const ELSEWHERE: readonly string[] = ['parked', 'outputs', 'tool_messages', 'inputs']
 const sumMib = Object.entries(KINDS).reduce(
   (sum, [name, { maxBytes }]) => sum + (ELSEWHERE.includes(name) ? 0 : maxBytes / MIB),
   0,

@@ -61,8 +61,10 @@ export class Attempt {
     const about = { 'remexec.attempt': attemptId, 'remexec.digest': actionDigest.key }
     const attributes = { ...about, 'remexec.worker': context.workerName }
     const span = trace && context.tracer?.begin('attempt', { parent: trace, attributes })
-    this.#call = internalCall({ signal, instanceName, log, span })
-    this.#kept = context.ledger.kinds.outputs.reserveOrThrow(context.ledger.attempt(), 0)
+    const { ledger } = context
+    const held = { ledger, holder: ledger.attempt() }
+    this.#call = internalCall({ signal, instanceName, log, span, held })
+    this.#kept = ledger.kinds.outputs.reserveOrThrow(held.holder, 0)
     this.#times = new AttemptTimes(context.clock, request.queuedMs)
     this.#inProcess = new InProcess(context, request, this.#times)
   }

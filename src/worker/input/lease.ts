@@ -1,4 +1,5 @@
 import { isStatus, StatusError } from '../../base/status-error.js'
+import type { Reservation } from '../../ledger/reservation.js'
 import { missingBlobs } from '../../reapi/action.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
@@ -7,9 +8,17 @@ import { allOf } from '../../work/all-of.js'
 import { boundedMap, LANES } from '../../work/bounded-map.js'
 import type { InputTree } from './merkle-tree.js'
 
-/** Small blobs are fetched so many at a time, because stores read them in batches from other servers: at most 16 MiB. */
+/** Small blobs are fetched many at a time, because stores read them in batches from other servers. */
 const SMALL_BYTES = 64 * 1024
-const SMALL_LANES = 256
+
+/** How many blobs are fetched at a time. */
+interface Lanes {
+  readonly small: number
+  readonly large: number
+}
+
+/** At most 16 MiB of small blobs, the share of an attempt in the ledger. */
+const ALL_LANES: Lanes = { small: 256, large: LANES }
 
 /** A blob may be evicted between its arrival and its lease. After so many rounds the store is considered too small. */
 const MAX_ROUNDS = 3
@@ -53,7 +62,16 @@ const rejectMissing = (tree: Pick<InputTree, 'missing'>, missing: readonly Diges
   if (all.size > 0) throw missingBlobs([...all.values()])
 }
 
-const fetchBlobs = async (digests: readonly Digest[], files: BlobFiles, call: Call): Promise<void> => {
+/**
+ * Fetches absent blobs into the local store. Those that exist nowhere are tried all, then the promise rejects with
+ * FAILED_PRECONDITION. Small blobs wait for room in the ledger if the call has one.
+ */
+export const fetchBlobs = async (
+  digests: readonly Digest[],
+  files: BlobFiles,
+  call: Call,
+  lanes = ALL_LANES,
+): Promise<void> => {
   const lost: Digest[] = []
   const fetch = async (digest: Digest): Promise<void> => {
     try {
@@ -65,8 +83,29 @@ const fetchBlobs = async (digests: readonly Digest[], files: BlobFiles, call: Ca
   }
   const small = digests.filter(({ sizeBytes }) => sizeBytes <= SMALL_BYTES)
   const large = digests.filter(({ sizeBytes }) => sizeBytes > SMALL_BYTES)
-  await allOf([boundedMap(small, SMALL_LANES, fetch), boundedMap(large, LANES, fetch)])
+  const fetchSmall = async (): Promise<void> => {
+    const held = await roomFor(small, lanes.small, call)
+    try {
+      await boundedMap(small, lanes.small, fetch)
+    } finally {
+      held?.release()
+    }
+  }
+  await allOf<unknown>([fetchSmall(), boundedMap(large, lanes.large, fetch)])
   if (lost.length > 0) throw missingBlobs(lost)
+}
+
+/** Room for what is in flight at one time. */
+const roomFor = async (
+  small: readonly Digest[],
+  lanes: number,
+  { held, signal }: Call,
+): Promise<Reservation | undefined> => {
+  if (held === undefined || small.length === 0) return undefined
+  const { inputs } = held.ledger.kinds
+  const largest = small.reduce((most, { sizeBytes }) => Math.max(most, sizeBytes), 0)
+  const inFlight = Math.min(lanes, small.length) * largest
+  return inputs.whenRoom(held.holder, Math.min(inFlight, inputs.boundOf(held.holder)), signal)
 }
 
 const tooSmall = (absent: readonly Digest[]): StatusError => {

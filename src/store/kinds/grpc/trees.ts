@@ -1,4 +1,5 @@
 import { StatusError } from '../../../base/status-error.js'
+import type { Reservation } from '../../../ledger/reservation.js'
 import { codec, type Output } from '../../../proto/codec.js'
 import { Digest } from '../../../reapi/digest.js'
 import { type Call, callWith } from '../../../rpc/call.js'
@@ -16,6 +17,9 @@ const MAX_TREE_BYTES = 64 * 1024 * 1024
 /** Trees read at the same time: a page of each is in memory. */
 const PERMITS = 8
 
+/** Reserved for the page of a tree. One that is larger takes more, and ends the reading if there is none. */
+const PAGE_BYTES = 2 * 1024 * 1024
+
 /** Trees of another server by GetTree. */
 export class GrpcTrees implements FarTrees {
   readonly #server: RemoteServer
@@ -28,9 +32,15 @@ export class GrpcTrees implements FarTrees {
 
   async read(root: Digest, take: (directories: readonly DirectoryBytes[]) => Promise<void>, call: Call): Promise<void> {
     if (this.#isUnknown) throw new StatusError('UNIMPLEMENTED', 'the other server has no GetTree')
-    const end = await this.#turns.acquire('a turn to read a tree of the other server', call.signal)
+    const { held, signal } = call
+    const end = await this.#turns.acquire('a turn to read a tree of the other server', signal)
     try {
-      await this.#read(root, take, call)
+      const page = await held?.ledger.kinds.inputs.whenRoom(held.holder, PAGE_BYTES, signal)
+      try {
+        await this.#read(root, inRoom(take, page), call)
+      } finally {
+        page?.release()
+      }
     } finally {
       end()
     }
@@ -107,3 +117,18 @@ const askedFor = (
   }
   return found
 }
+
+type Take = Parameters<FarTrees['read']>[1]
+
+/** `take` with room in the ledger for each page. RESOURCE_EXHAUSTED if there is none. */
+const inRoom =
+  (take: Take, page: Reservation | undefined): Take =>
+  async (directories) => {
+    const moreBytes = directories.reduce((sum, { bytes }) => sum + bytes.length, 0) - PAGE_BYTES
+    if (page !== undefined && moreBytes > 0 && !page.grow(moreBytes)) {
+      const message = 'the memory limit for inputs is reached: the rest of the tree is read one Directory at a time'
+      throw new StatusError('RESOURCE_EXHAUSTED', message)
+    }
+    await take(directories)
+    page?.shrinkTo(PAGE_BYTES)
+  }
