@@ -79,7 +79,12 @@ export interface Store {
   /** Present when large blobs are kept as lists of chunks that clients can read by themselves. The chunks are blobs too. */
   readonly chunks?: BlobChunks | undefined
 
-  /** Present when a tree of Directories can be read in one request, because each costs a round trip to another server. */
+  /**
+   * Present when a tree of Directories can be read in one request, because each costs a round trip to another server. Wrappers
+   * that pass blobs on unchanged pass it on. Not so those that change bytes or keys (`compression`, `dedup`, an isolated
+   * instance), because the server does not have the tree as it is; those that divide blobs (`shard`, `size_partitioning`),
+   * because each part has only some of its Directories; and `fast_slow`, because its fast tier may have it.
+   */
   readonly trees?: FarTrees | undefined
 
   /** Present when blobs that were put together (`Call.together`) may lie side by side, and are then read as one. */
@@ -279,9 +284,10 @@ export interface BlobFiles {
   /**
    * Fetches the Directories from `root` down that are absent from the store behind, in few requests, so that reading them
    * one level after the other costs no round trips. Best effort: what is missing afterwards is read as usual. Rejects only if
-   * the call is cancelled. Absent if there is never a far store behind.
+   * the call is cancelled. Absent if there is never a far store behind. `onArrived` receives the Directories that were absent, as
+   * they come; a store in another process does not call it.
    */
-  populateTree?(root: Digest, call: Call): Promise<void>
+  populateTree?(root: Digest, call: Call, onArrived?: (directories: readonly DirectoryBytes[]) => void): Promise<void>
 
   /**
    * Removes the local file of a blob that a process changed. Another file of the blob whose bytes are still right stays, and

@@ -5,7 +5,7 @@ import { type Call, callWith } from '../../rpc/call.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
 import { ForwardingStore } from '../contract/forwarding.js'
-import type { BlobEntry, Outcomes, Removal, Store, StoreProperties } from '../contract/store.js'
+import type { BlobEntry, FarTrees, Outcomes, Removal, Store, StoreProperties } from '../contract/store.js'
 import { ABSENT, type BlobIndex } from '../index/blob-index.js'
 
 /**
@@ -46,6 +46,11 @@ export class ExistenceCacheStore extends ForwardingStore {
   /** The backend is not asked about known blobs, so a lookup here does not extend their lifetimes there. */
   override get properties(): StoreProperties {
     return { ...this.backend.properties, extendsLifetimes: false }
+  }
+
+  /** What a tree has is not remembered: nobody asked whether it is there. */
+  get trees(): FarTrees | undefined {
+    return this.backend.trees
   }
 
   override async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {

@@ -27,8 +27,8 @@ export class CasFiles implements BlobFiles {
     if (!digest.isEmpty) await this.#files.populate(digest, call)
   }
 
-  async populateTree(root: Digest, call: Call): Promise<void> {
-    await this.#files.populateTree?.(root, call)
+  async populateTree(...asked: Parameters<NonNullable<BlobFiles['populateTree']>>): Promise<void> {
+    await this.#files.populateTree?.(...asked)
   }
 
   async drop(digest: Digest, call: Call): Promise<void> {

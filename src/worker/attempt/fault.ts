@@ -131,8 +131,8 @@ class FilesOfWorker implements BlobFiles {
     return noted(this.#files.populate(...args))
   }
 
-  async populateTree(root: Digest, call: Call): Promise<void> {
-    await noted(this.#files.populateTree?.(root, call) ?? Promise.resolve())
+  async populateTree(...args: Parameters<NonNullable<BlobFiles['populateTree']>>): Promise<void> {
+    await noted(this.#files.populateTree?.(...args) ?? Promise.resolve())
   }
 
   drop(...args: Parameters<BlobFiles['drop']>): ReturnType<BlobFiles['drop']> {

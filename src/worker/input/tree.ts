@@ -50,11 +50,15 @@ export const readInputTree = async (
     lanes: PARALLEL_FETCHES,
     maxBytes: MAX_DIRECTORY_BYTES,
   })
-  for await (const { digest, directory } of found) {
-    if (call.signal.aborted) throw cancellation(call.signal)
-    directories.set(digest.key, directory ?? EMPTY_DIRECTORY)
-    if (directory === undefined) missing.push(digest)
-    else known.set(digest.key, directory, digest.sizeBytes)
+  try {
+    for await (const { digest, directory } of found) {
+      if (call.signal.aborted) throw cancellation(call.signal)
+      directories.set(digest.key, directory ?? EMPTY_DIRECTORY)
+      if (directory === undefined) missing.push(digest)
+      else known.set(digest.key, directory, digest.sizeBytes)
+    }
+  } finally {
+    ahead.end()
   }
   const tree = new InputTree(assemble(root, directories), missing)
   if (tree.root.entryCount > MAX_ENTRIES) {

@@ -1,6 +1,7 @@
 import type { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
-import type { Store } from '../../store/contract/store.js'
+import type { DirectoryBytes, Store } from '../../store/contract/store.js'
+import { FilesAhead } from './files-ahead.js'
 
 /**
  * How deep trees are read level by level. Directories above are new in most actions, while many of those below are known:
@@ -12,12 +13,13 @@ const MAX_SUBTREES = 16
 
 /**
  * Has the store fetch subtrees of an input tree from a far server before they are read. Otherwise each level of the tree
- * costs a round trip.
+ * costs a round trip. The files of what arrives are fetched meanwhile.
  */
 export class TreesAhead {
   readonly #root: Digest
   readonly #store: Store
   readonly #call: Call
+  readonly #beside: FilesAhead | undefined
   #subtrees = 0
   #whole: Promise<void> | undefined
 
@@ -25,14 +27,21 @@ export class TreesAhead {
     this.#root = root
     this.#store = store
     this.#call = call
+    this.#beside = store.files && new FilesAhead(store.files, call)
+  }
+
+  /** The tree is known. */
+  end(): void {
+    this.#beside?.end()
   }
 
   /** To be awaited before an unknown Directory is read. `depth` is 0 for the root. */
   async fetch(digest: Digest, depth: number): Promise<void> {
     const { files } = this.#store
     if (depth !== FIRST_LEVEL || files?.populateTree === undefined || digest.isEmpty) return
-    if (++this.#subtrees <= MAX_SUBTREES) return files.populateTree(digest, this.#call)
-    this.#whole ??= files.populateTree(this.#root, this.#call)
+    const onArrived = (directories: readonly DirectoryBytes[]): void => this.#beside?.add(directories)
+    if (++this.#subtrees <= MAX_SUBTREES) return files.populateTree(digest, this.#call, onArrived)
+    this.#whole ??= files.populateTree(this.#root, this.#call, onArrived)
     return this.#whole
   }
 }

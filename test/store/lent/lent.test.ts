@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { codec } from '../../../src/proto/codec.js'
-import type { Store } from '../../../src/store/contract/store.js'
+import type { Digest } from '../../../src/reapi/digest.js'
+import { ForwardingStore } from '../../../src/store/contract/forwarding.js'
+import type { BlobFiles, Store } from '../../../src/store/contract/store.js'
 import { LentStoreClient } from '../../../src/store/lent/client.js'
 import { LentStoreServer } from '../../../src/store/lent/server.js'
 import { asCas } from '../../../src/store/view/cas.js'
@@ -68,6 +70,30 @@ t.test('a store learns why a worker removes a blob', async (t) => {
   }
   t.same(reasons, ['wrong', 'unwanted'])
   disconnect()
+})
+
+t.test('a worker has the server fetch a tree from the store behind', async (t) => {
+  const files = await openFilesystem(t.testdir())
+  const asked: Digest[] = []
+  class WithTrees extends ForwardingStore {
+    override get files(): BlobFiles {
+      const populateTree = async (root: Digest): Promise<void> => void asked.push(root)
+      return Object.assign(Object.create(super.files ?? null), { populateTree })
+    }
+  }
+  const { client, disconnect } = connected(asCas(new WithTrees(files.store)))
+  const root = digestOf(bytesOf(100))
+  await client.cas.files?.populateTree?.(root, call)
+  t.same(
+    asked.map(({ key }) => key),
+    [root.key],
+  )
+  disconnect()
+  const without = connected(asCas(files.store))
+  await without.client.cas.files?.populateTree?.(root, call)
+  t.pass('a store without one behind fetches nothing')
+  without.disconnect()
+  await files.close()
 })
 
 t.test('a worker that has gone leaves no lease and no reserved file, also if it asked for them last', async (t) => {

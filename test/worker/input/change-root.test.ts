@@ -126,7 +126,7 @@ t.test('what is equal in both trees is not touched, and costs nothing', async (t
   await change(found, root, state)
   t.same(paths.map(inodeOf), before)
   t.same(looks(root), looks(await made(two)))
-  t.same(difference(two.root, two.root), { changes: [], made: 0, removed: 0, blobs: [] })
+  t.same(difference(two.root, two.root), { changes: [], made: 0, removed: 0, placedFiles: 0, blobs: [] })
 })
 
 t.test('properties that no file system shows make no difference', async (t) => {

@@ -1,10 +1,15 @@
 import type { CacheMetricsOptions } from '../../../config/config.js'
 import { ForwardingStore } from '../../contract/forwarding.js'
 import type { StoreKind } from '../../contract/kind.js'
+import type { FarTrees } from '../../contract/store.js'
 import { oneForAll } from '../../contract/thread-use.js'
 
 /** Gives a backend its own label in the cache metrics. Blobs pass unchanged. Every store has metrics without it too. */
-class CacheMetricsStore extends ForwardingStore {}
+class CacheMetricsStore extends ForwardingStore {
+  get trees(): FarTrees | undefined {
+    return this.backend.trees
+  }
+}
 
 export const cacheMetrics: StoreKind<CacheMetricsOptions> = {
   threads: () => oneForAll('service threads do not run this stage'),

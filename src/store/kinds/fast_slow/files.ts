@@ -20,6 +20,7 @@ import {
 import type { Copies } from './copies.js'
 import { absentIfAway, takenByNeither, warnNotCached } from './failures.js'
 import type { SlowTouches } from './slow-touches.js'
+import { isAway } from './slow-watch.js'
 import type { AcknowledgedUploads } from './uploads/acknowledged.js'
 
 export interface FilesParts {
@@ -77,7 +78,7 @@ export class FastSlowFiles implements BlobFiles {
     await copies.populate(digest, call).catch((error: unknown) => absentIfAway(digest, error))
   }
 
-  async populateTree(root: Digest, call: Call): Promise<void> {
+  async populateTree(...[root, call, onArrived]: Parameters<NonNullable<BlobFiles['populateTree']>>): Promise<void> {
     const { fast, slow, log, fillsFast } = this.#parts
     if (slow.trees === undefined || !fillsFast) return
     if ((await missingOf(fast, [root], call)).length === 0) return
@@ -90,6 +91,7 @@ export class FastSlowFiles implements BlobFiles {
         ),
       )
       const entries = directories.filter(({ digest }) => absent.has(digest))
+      onArrived?.(entries)
       await fast.putAll(
         entries.map(({ digest, bytes }) => ({ digest, blob: Blob.ofBytes(bytes) })),
         call,
@@ -99,7 +101,7 @@ export class FastSlowFiles implements BlobFiles {
       await slow.trees.read(root, take, call)
     } catch (error) {
       if (call.signal.aborted) throw error
-      if (!isStatus(error, 'UNIMPLEMENTED') && !isStatus(error, 'NOT_FOUND')) {
+      if (!isStatus(error, 'UNIMPLEMENTED') && !isStatus(error, 'NOT_FOUND') && !isAway(error)) {
         log.warn('a directory tree could not be fetched from the slow store at once', { digest: root.key, error })
       }
     }

@@ -1,10 +1,11 @@
+import { isStatus, type StatusError } from '../../../base/status-error.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import type { Call } from '../../../rpc/call.js'
 import type { Blob } from '../../../stream/blob/blob.js'
 import type { Range } from '../../../stream/path.js'
 import { ForwardingStore } from '../../contract/forwarding.js'
-import { type BlobEntry, type Outcomes, outcomeOf, type Store } from '../../contract/store.js'
+import { type BlobEntry, type FarTrees, type Outcomes, outcomeOf, type Store } from '../../contract/store.js'
 import { isOutage, type SlowWatch } from './slow-watch.js'
 
 /**
@@ -17,6 +18,22 @@ export class WatchedSlow extends ForwardingStore {
   constructor(slow: Store, watch: SlowWatch) {
     super(slow)
     this.#watch = watch
+  }
+
+  get trees(): FarTrees | undefined {
+    const { trees } = this.backend
+    return trees && { read: (root, take, call) => this.#readTree(trees, root, take, call) }
+  }
+
+  /** That a server has no GetTree is an answer, no outage. */
+  async #readTree(trees: FarTrees, ...[root, take, call]: Parameters<FarTrees['read']>): Promise<void> {
+    const read = async (): Promise<StatusError | undefined> => {
+      const failure = await outcomeOf(trees.read(root, take, call))
+      if (failure !== undefined && !isStatus(failure, 'UNIMPLEMENTED')) throw failure
+      return failure
+    }
+    const failure = await this.#watch.ask(call, read)
+    if (failure !== undefined) throw failure
   }
 
   override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {

@@ -5,7 +5,7 @@ import type { Blob } from '../../../stream/blob/blob.js'
 import { isWhole, type Range } from '../../../stream/path.js'
 import { ForwardingStore } from '../../contract/forwarding.js'
 import type { StoreKind } from '../../contract/kind.js'
-import type { Store, StoreProperties } from '../../contract/store.js'
+import type { FarTrees, Store, StoreProperties } from '../../contract/store.js'
 import { oneForAll } from '../../contract/thread-use.js'
 
 /**
@@ -28,6 +28,11 @@ class VerifyStore extends ForwardingStore {
   override get properties(): StoreProperties {
     const { properties } = this.backend
     return this.#checks.checksHash ? { ...properties, detectsDamage: true } : properties
+  }
+
+  /** Its Directories come with bytes that their digests describe: there is nothing left to verify. */
+  get trees(): FarTrees | undefined {
+    return this.backend.trees
   }
 
   protected override incoming(blob: Blob, digest: Digest): Blob {
