@@ -1,22 +1,11 @@
 /** Every page has its JSON at the same address, in the form that docs/pages.schema.json describes. */
-import { readFile } from 'node:fs/promises'
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { bazel, progress } from '../builds/harness.js'
 import { CAS, wire } from '../service/harness.js'
 import { Uploader } from './actions/fixture.js'
 import { startPages } from './harness.js'
 import { events, profile, stderr } from './hostile.js'
-
-const schema = JSON.parse(await readFile('docs/pages.schema.json', 'utf8')) as { $id: string; $defs: object }
-const ajv = new Ajv2020({ allErrors: true, formats: { 'date-time': true } })
-ajv.addSchema(schema)
-
-const check = (name: string) => {
-  const validate = ajv.getSchema(`${schema.$id}#/$defs/${name}`)
-  if (validate === undefined) throw new Error(`docs/pages.schema.json has no ${name}`)
-  return (value: unknown): string | undefined => (validate(value) ? undefined : ajv.errorsText(validate.errors))
-}
+import { check } from './schema.js'
 
 t.test('each page has JSON by .json and by accept, which its schema allows', async (t) => {
   const { client, get } = await startPages(t, {

@@ -58,9 +58,11 @@ export const executionFactsData = (result: ActionResult, seesOrigins: boolean): 
   const metadata = result.executionMetadata
   if (metadata === null) return undefined
   const origin = seesOrigins ? originOf(result) : undefined
+  const { process, processRequest = 0 } = processOf(result)
   return {
     worker: textData(metadata.worker),
     writtenBy: textData(origin?.identity),
+    ...(process !== undefined && { persistentWorker: { process, request: processRequest } }),
     steps: stepsOf(metadata).map(({ name, fromMs, toMs: untilMs }) => ({
       ...{ name, startedAt: timeData(fromMs) },
       tookMs: msData(untilMs - fromMs),
