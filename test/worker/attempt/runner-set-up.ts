@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { chmodSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../src/base/clock.js'
@@ -31,6 +31,7 @@ import type { ActionLimits } from '../../../src/worker/limit/limits.js'
 import { OutOfMemory } from '../../../src/worker/limit/out-of-memory.js'
 import { Pool, type PoolOptions } from '../../../src/worker/persistent/pool.js'
 import { FileStore } from '../file-store.js'
+import { makeDirectory } from '../image/folders.js'
 
 export const { SHA256, BLAKE3 } = digestFunctions
 export const actionCodec = codec('build.bazel.remote.execution.v2.Action')
@@ -56,15 +57,25 @@ t.teardown(() => launcher.close())
 /** The properties by which actions ask for resources. */
 const NAMES = { memory: 'memory_kb', cpu: 'cpu_count' }
 
-let workers = 0
+/** What is in a folder that its owner may not list either, as that of all actions is. */
+export const listed = (folder: string): readonly string[] => {
+  const { mode } = statSync(folder)
+  chmodSync(folder, 0o700)
+  try {
+    return readdirSync(folder)
+  } finally {
+    chmodSync(folder, mode)
+  }
+}
 
 /** A runner of actions on its own disk directory. */
 export const setUp = async (
   t: Test,
   { limits, oomKills, sandbox, kept, images, groups, persistent, ...parts }: Parts = {},
 ) => {
-  // Each in its own directory, because a worker kills foreign processes in its work directory.
-  const name = `worker${++workers}`
+  // Each in its own directory, because a worker kills foreign processes in its work directory. Users other than root may not list the
+  // folder of its actions, so `t.testdir` cannot remove it.
+  const directory = makeDirectory(t, join(process.cwd(), '.tap'))
   t.teardown(async () => {
     leftovers.close()
     outOfMemory.close()
@@ -72,7 +83,6 @@ export const setUp = async (
     await keptRoots?.close()
     await workDirectory.settle()
   })
-  const directory = join(t.testdir({ [name]: { work: {} } }), name)
   const store = new FileStore(join(directory, 'cas'))
   const workDirectory = WorkDirectory.open(join(directory, 'work'), silentLog)
   const outOfMemory = new OutOfMemory(systemClock, oomKills)
@@ -98,6 +108,7 @@ export const setUp = async (
       images,
       grouping,
       persistent: pool,
+      memory: orphans && launcher.libc,
     },
     maxUploadTimeoutMs: 60_000,
     timeoutMessage: 'execution timeout exceeded',
@@ -154,7 +165,7 @@ export const setUp = async (
     /** The contents of the work directory when nothing runs and nothing is kept. */
     rest: async () => {
       await workDirectory.settle()
-      return readdirSync(workDirectory.path).flatMap((session) => readdirSync(join(workDirectory.path, session)))
+      return readdirSync(workDirectory.path).flatMap((session) => listed(join(workDirectory.path, session)))
     },
     leftovers,
     keptRoots,

@@ -11,7 +11,7 @@ import { loadLibc } from '../../../src/worker/command/libc.js'
 import { Sandbox, type SandboxSettings } from '../../../src/worker/command/sandbox.js'
 import { until } from '../../until.js'
 import type { FileStore } from '../file-store.js'
-import { SHA256, setUp, sh } from './runner-set-up.js'
+import { listed, SHA256, setUp, sh } from './runner-set-up.js'
 
 const sandboxOf = (parts: Partial<SandboxSettings> = {}) =>
   Sandbox.open({
@@ -179,7 +179,7 @@ t.test('a confined action sees nothing of a concurrent one', { skip: noSandbox }
   })
   const roots = () =>
     readdirSync(`${directory}/work`).flatMap((session) =>
-      readdirSync(`${directory}/work/${session}`).map((name) => `${directory}/work/${session}/${name}/root`),
+      listed(`${directory}/work/${session}`).map((name) => `${directory}/work/${session}/${name}/root`),
     )
   await until(() => roots().filter((root) => existsSync(`${root}/ready`)).length >= 2)
   const there = roots()

@@ -30,7 +30,7 @@ const spoiling: Readonly<Record<string, string>> = {
   'has removed its own files': 'echo > left; rm left',
   'changes the mode': 'chmod 700 .',
   'changes the mode of the directory around it, where it may': 'chmod 777 .. || chmod 700 .',
-  'removes its directory': 'rmdir $PWD',
+  'removes its directory, where it may': 'rmdir $PWD 2>/dev/null || echo > left',
   'puts another one in its place': 'mv $PWD $PWD.old 2>/dev/null || true; mkdir -p $PWD; chmod 777 $PWD',
   'leaves a process of its group': 'sleep 100 & true',
   'leaves a process that fled':

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 
-/** A folder beside the checkout's own, because `t.testdir` cannot remove directories without permissions. */
-export const makeDirectory = (t: Test): string => {
-  const directory = mkdtempSync(join(tmpdir(), 'remexec-images-'))
+/** A folder of the test's own, because `t.testdir` cannot remove directories without permissions. */
+export const makeDirectory = (t: Test, beside = tmpdir()): string => {
+  const directory = mkdtempSync(join(beside, 'remexec-test-'))
   t.teardown(() => {
     unlock(directory)
     rmSync(directory, { recursive: true, force: true })
