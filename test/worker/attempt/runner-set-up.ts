@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, statSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../src/base/clock.js'
@@ -31,7 +31,7 @@ import type { ActionLimits } from '../../../src/worker/limit/limits.js'
 import { OutOfMemory } from '../../../src/worker/limit/out-of-memory.js'
 import { Pool, type PoolOptions } from '../../../src/worker/persistent/pool.js'
 import { FileStore } from '../file-store.js'
-import { makeDirectory } from '../image/folders.js'
+import { listed, makeDirectory } from '../folders.js'
 
 export const { SHA256, BLAKE3 } = digestFunctions
 export const actionCodec = codec('build.bazel.remote.execution.v2.Action')
@@ -56,17 +56,6 @@ t.teardown(() => launcher.close())
 
 /** The properties by which actions ask for resources. */
 const NAMES = { memory: 'memory_kb', cpu: 'cpu_count' }
-
-/** What is in a folder that its owner may not list either, as that of all actions is. */
-export const listed = (folder: string): readonly string[] => {
-  const { mode } = statSync(folder)
-  chmodSync(folder, 0o700)
-  try {
-    return readdirSync(folder)
-  } finally {
-    chmodSync(folder, mode)
-  }
-}
 
 /** A runner of actions on its own disk directory. */
 export const setUp = async (

@@ -11,7 +11,8 @@ import { loadLibc } from '../../../src/worker/command/libc.js'
 import { Sandbox, type SandboxSettings } from '../../../src/worker/command/sandbox.js'
 import { until } from '../../until.js'
 import type { FileStore } from '../file-store.js'
-import { listed, SHA256, setUp, sh } from './runner-set-up.js'
+import { listed } from '../folders.js'
+import { SHA256, setUp, sh } from './runner-set-up.js'
 
 const sandboxOf = (parts: Partial<SandboxSettings> = {}) =>
   Sandbox.open({

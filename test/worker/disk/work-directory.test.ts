@@ -13,10 +13,12 @@ import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type LogFields, silentLog } from '../../../src/log/log.js'
 import { WorkDirectory } from '../../../src/worker/disk/work-directory.js'
+import { listed, makeBelow, makeDirectory } from '../folders.js'
 import { nestDeep } from './deep.js'
 
 const setUp = (t: Test) => {
-  const directory = t.testdir({ victim: { precious: 'precious' } })
+  const directory = makeDirectory(t)
+  writeFileSync(join(makeBelow(directory, 'victim'), 'precious'), 'precious')
   const said: [string, LogFields | undefined][] = []
   const say = (message: string, fields?: LogFields) => said.push([message, fields])
   return {
@@ -42,7 +44,7 @@ t.test('leftovers of an earlier worker are removed, and nothing else is touched'
   await again.settle()
   t.notOk(existsSync(dirname(run.path)))
   const [session, ...others] = readdirSync(path).filter((name) => /^remexec-\w{16}$/.test(name))
-  t.same([others, readdirSync(join(path, session ?? ''))], [[], []])
+  t.same([others, listed(join(path, session ?? ''))], [[], []])
   t.same(
     readdirSync(path).filter((name) => name !== session),
     ['.remexec-work-directory', '1', 'remexec-notes'],
@@ -70,7 +72,7 @@ t.test('a symlink in place of a directory of a run is not followed', async (t) =
   work.discard(run)
   await work.settle()
   t.same(readdirSync(victim), ['precious'])
-  t.same(readdirSync(dirname(run.path)), [])
+  t.same(listed(dirname(run.path)), [])
 })
 
 t.test('the folder of runs is created again after it was removed or replaced', async (t) => {
@@ -86,14 +88,14 @@ t.test('the folder of runs is created again after it was removed or replaced', a
   t.match(said, [['the folder of the running actions was removed or replaced, there is a new one', { path }]])
   work.discard(old)
   await work.settle()
-  t.same(readdirSync(`${path}/elsewhere`).length, 0, 'its contents are removed at their new location')
+  t.same(listed(`${path}/elsewhere`).length, 0, 'its contents are removed at their new location')
 })
 
 t.test('health is Failed while no directory can be created', async (t) => {
   const { open, path, said } = setUp(t)
   const work = open()
   work.create()
-  rmSync(path, { recursive: true })
+  renameSync(path, `${path}.away`)
   writeFileSync(path, 'in the way')
   const refusal = { code: 14, message: 'no directory for an action can be made on this worker' }
   t.throws(() => work.create(), refusal)
@@ -113,10 +115,14 @@ t.test('closing does not wait until a very large directory is removed', async (t
     mkdirSync(join(run.path, `${wide}`, ...Array(50).fill('d')), { recursive: true })
   work.discard(run)
   await work.close()
-  const left = readdirSync(path, { recursive: true }).length
+  const below = (): number => {
+    for (const session of readdirSync(path)) chmodSync(join(path, session), 0o700)
+    return readdirSync(path, { recursive: true }).length
+  }
+  const left = below()
   t.ok(left > 1_000, `${left} of 2,041 directories are left`)
   await open().settle()
-  t.equal(readdirSync(path, { recursive: true }).length, 1)
+  t.equal(below(), 1)
 })
 
 t.test('the next worker removes what a closing one did not', async (t) => {

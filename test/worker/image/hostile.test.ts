@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { internalCall } from '../../../src/rpc/call.js'
 import { Images } from '../../../src/worker/image/images.js'
 import { setUp, sh } from '../attempt/runner-set-up.js'
-import { makeDirectory } from './folders.js'
+import { makeDirectory } from '../folders.js'
 import { ENVIRONMENT, openSandbox, SYSTEM, setUpImages, whyNot } from './set-up.js'
 import type { TarEntry } from './tar.js'
 

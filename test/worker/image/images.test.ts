@@ -8,7 +8,7 @@ import { Images } from '../../../src/worker/image/images.js'
 import { findTools } from '../../../src/worker/image/tool.js'
 import { until } from '../../until.js'
 import { setUp, sh } from '../attempt/runner-set-up.js'
-import { makeDirectory } from './folders.js'
+import { makeDirectory } from '../folders.js'
 import { ENVIRONMENT, openSandbox, SYSTEM, setUpImages, whyNot } from './set-up.js'
 
 const skip = await whyNot()

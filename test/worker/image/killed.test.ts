@@ -7,7 +7,7 @@ import { internalCall } from '../../../src/rpc/call.js'
 import { Images } from '../../../src/worker/image/images.js'
 import { loader, programAt } from '../../built.js'
 import { until } from '../../until.js'
-import { makeDirectory } from './folders.js'
+import { makeDirectory } from '../folders.js'
 import { setUpImages, whyNot } from './set-up.js'
 import type { TarEntry } from './tar.js'
 

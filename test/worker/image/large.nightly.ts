@@ -5,7 +5,7 @@ import t from 'tap'
 import { internalCall } from '../../../src/rpc/call.js'
 import { drawnBytes } from '../../drawn.js'
 import { setUp, sh } from '../attempt/runner-set-up.js'
-import { makeDirectory } from './folders.js'
+import { makeDirectory } from '../folders.js'
 import { openSandbox, SYSTEM, setUpImages, whyNot } from './set-up.js'
 import type { TarEntry } from './tar.js'
 

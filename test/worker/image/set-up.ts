@@ -6,7 +6,7 @@ import { silentLog } from '../../../src/log/log.js'
 import { Sandbox } from '../../../src/worker/command/sandbox.js'
 import { Images, type ImagesOptions } from '../../../src/worker/image/images.js'
 import { findTools } from '../../../src/worker/image/tool.js'
-import { makeDirectory } from './folders.js'
+import { makeDirectory } from '../folders.js'
 import { Registry } from './registry.js'
 import type { TarEntry } from './tar.js'
 

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -22,4 +22,15 @@ const unlock = (directory: string): void => {
 export const makeBelow = (directory: string, name: string): string => {
   mkdirSync(join(directory, name))
   return join(directory, name)
+}
+
+/** What is in a folder that its owner may not list either, as that of all actions is. */
+export const listed = (folder: string): readonly string[] => {
+  const { mode } = statSync(folder)
+  chmodSync(folder, 0o700)
+  try {
+    return readdirSync(folder)
+  } finally {
+    chmodSync(folder, mode)
+  }
 }
