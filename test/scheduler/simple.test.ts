@@ -463,6 +463,7 @@ t.test('a worker at which several actions in a row fail is set aside, and tried 
     bench.fail('w', `${number}-1`)
   }
   t.match(shown(), { state: 'set aside', trouble: /^set aside after 3 failures in a row .*disk on fire/ })
+  t.match([...bench.machine.activity(bench.nowMs).workers], [{ state: 'set_aside' }], 'for metrics and alerts')
   t.match(
     bench.of('log').map(({ level, message }) => [level, message]),
     [['warn', /^worker w is set aside after 3 failures in a row.*it is tried again with one action in 10 s/]],
