@@ -26,6 +26,7 @@ export interface TranscriptLine {
 
 const MOST_CALLS = 40
 const HTTP_MS = 15_000
+const CONNECT_MS = 5_000
 
 /** One run of one check: calls with the candidate's settings, fresh content, expectations, and a transcript. */
 export class Exam {
@@ -109,6 +110,16 @@ export class Exam {
     const client = this.candidate.connect(channel)
     this.#clients.push(client)
     return client
+  }
+
+  /** Waits until a client is connected; that it cannot be is a divergence, and as good as a lost connection. */
+  async connected(client: Client): Promise<void> {
+    try {
+      await client.waitForReady(CONNECT_MS)
+    } catch (error) {
+      this.lostConnection = true
+      throw new Divergence('a connection', error instanceof Error ? error.message : String(error))
+    }
   }
 
   /** Opens a bare HTTP/2 connection, which the exam closes after the check. */
@@ -311,7 +322,9 @@ export class Exam {
     const came = codeName(outcome.code) as CodeName
     if (outcome.garbage !== undefined) throw new Divergence('responses that decode', outcome.garbage)
     if (codes.some((name) => Code[name] === outcome.code)) return came
-    const Found = codes.includes('OK') && REFUSALS.has(outcome.code) ? Refusal : Divergence
+    // Whatever was expected, a method may be absent and room short.
+    const isOther = outcome.code === Code.UNIMPLEMENTED || outcome.code === Code.RESOURCE_EXHAUSTED
+    const Found = isOther || (codes.includes('OK') && REFUSALS.has(outcome.code)) ? Refusal : Divergence
     throw new Found(
       codes.join(' or '),
       `${came}${outcome.message === '' ? '' : ` (${outcome.message.slice(0, 300)})`}`,

@@ -82,6 +82,13 @@ export const UNUSUAL_TARGETS: readonly string[] = [
   `${'long/'.repeat(150)}target`,
 ]
 
+/**
+ * A target without its `.` components, which change nothing: SymlinkNode.target recommends to leave them out, so that a server
+ * which makes symlinks may.
+ */
+export const canonicalTarget = (target: string): string =>
+  target.replaceAll(/(^|\/)(?:\.\/)+/g, '$1').replace(/(^|\/)\.$/, '$1') || '.'
+
 /** Every byte value, each kind of line end, terminal escape sequences, and a byte order mark. */
 export const EVERY_BYTE = Buffer.concat([
   Buffer.from('\ufeffmark\r\nline\n\rcolour \u001b[31mred\u001b[0m\u0008\n'),

@@ -1,6 +1,7 @@
 import { type Digest, digestOf, EMPTY_DIGEST, type Exam } from '../exam/exam.js'
 import { codec, type Output } from '../proto/codec.js'
 import { type ActionResult, readBlob } from './action.js'
+import { canonicalTarget } from './edges.js'
 import { rawDirectory } from './input-tree.js'
 
 export type Tree = Output<'build.bazel.remote.execution.v2.Tree'>
@@ -26,14 +27,14 @@ export const treeOf = async (
 /** A digest in full, as the entries of a Tree tell it. */
 export const told = (digest: Digest | null | undefined): string => `${digest?.hash}/${digest?.sizeBytes}`
 
-/** The entries of a Tree by path, with kind and content (hash and size) or target. */
+/** The entries of a Tree by path, with kind and content (hash and size) or canonical target. */
 export const entriesOf = (exam: Exam, tree: Tree): string[] => {
   const all = new Map([tree.root, ...tree.children].map((each) => [told(each && digestOf(rawDirectory(each))), each]))
   const walk = (at: Tree['root'], path: string): string[] => [
     ...(at?.files ?? []).map(
       ({ name, digest, isExecutable }) => `${isExecutable ? 'x' : 'f'} ${path}${name} ${told(digest)}`,
     ),
-    ...(at?.symlinks ?? []).map(({ name, target }) => `l ${path}${name} ${target}`),
+    ...(at?.symlinks ?? []).map(({ name, target }) => `l ${path}${name} ${canonicalTarget(target)}`),
     ...(at?.directories ?? []).flatMap(({ name, digest }) => {
       const below = told(digest) === told(EMPTY_DIGEST) ? null : all.get(told(digest))
       exam.expect(below !== undefined, `the Directory of ${path}${name} in the Tree`, `none of ${told(digest)}`)

@@ -9,8 +9,10 @@ import {
   VERDICTS,
 } from './document.js'
 
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').replaceAll('<', '&lt;')
-const row = (...cells: readonly (string | number)[]): string =>
+/** Text for a cell of a table. */
+export const cell = (text: string): string =>
+  text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').replaceAll('<', '&lt;')
+export const row = (...cells: readonly (string | number)[]): string =>
   `| ${cells.map((each) => cell(String(each))).join(' | ')} |`
 
 /** One run as a page: counts by section, findings, and affected clients. */
@@ -92,6 +94,8 @@ export const serverTable = (
     }),
     '',
     '## Where they differ from the requirements',
+    '',
+    'Each must that fails was read again in the text that it rests on: [musts.md](musts.md).',
     '',
     ...(ids.length === 0
       ? ['Nowhere.']

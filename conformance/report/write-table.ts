@@ -1,8 +1,9 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { keptReport, readReport, readReports } from './document.js'
 import { serverTable } from './markdown.js'
+import { mustsPage } from './musts.js'
 
-// Writes conformance/reports/README.md from the reports beside it, and rewrites those reports in the form that is kept.
+// Writes conformance/reports/README.md and musts.md from the reports beside them, and rewrites those reports in the form that is kept.
 
 const folder = new URL('../reports/', import.meta.url)
 const smallStores = new URL('small-store/', folder)
@@ -11,4 +12,6 @@ for (const each of [folder, smallStores]) {
     writeFileSync(new URL(name, each), keptReport(readReport(new URL(name, each))))
   }
 }
-writeFileSync(new URL('README.md', folder), serverTable(readReports(folder), readReports(smallStores)))
+const reports = readReports(folder)
+writeFileSync(new URL('README.md', folder), serverTable(reports, readReports(smallStores)))
+writeFileSync(new URL('musts.md', folder), mustsPage(reports))

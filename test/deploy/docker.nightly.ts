@@ -1,84 +1,28 @@
 /** The images of deploy/Containerfile with Docker's own engine, which has its data in the folder of the test: built, run as the README says, and by compose. */
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { start } from '../cli/program.js'
 import { buildFirst, withoutBazel } from '../clients/first-build.js'
 import { type Outcome, run } from '../clients/process.js'
 import { findClient } from '../clients/recipe/recipe.js'
-import { root, scratchFolder } from '../clients/scratch.js'
+import { root } from '../clients/scratch.js'
 import { found, untilSo } from '../until.js'
 import { type Compose, useCompany, withoutCompany } from './company-compose.js'
+import { DEBIAN, startEngine, withoutEngine } from './docker-engine.js'
 import { useServers, withoutServers } from './servers-compose.js'
 
 // For changes in: deploy/Containerfile, deploy/compose.yaml, deploy/recipes/company, deploy/recipes/servers, .dockerignore, package-lock.json, src/process/stop-signals.ts
 
 t.setTimeout(1_200_000)
 
-const dockerd = await findClient('REMEXEC_TEST_DOCKERD', 'dockerd')
-const docker = await findClient('REMEXEC_TEST_DOCKER', 'docker')
 const compose = await findClient('REMEXEC_TEST_DOCKER_COMPOSE', 'docker-compose')
-const { REMEXEC_TEST_DEBIAN: debian, REMEXEC_TEST_NODE_24: node } = process.env
-const needs = { root: process.getuid?.() === 0, dockerd, docker, 'a Debian archive': debian, 'Node 24': node }
-const lacking = Object.entries(needs).flatMap(([name, found]) => (found === undefined || found === false ? [name] : []))
-if (lacking.length > 0) {
-  t.plan(0, `needs ${lacking.join(', ')}`)
+if (withoutEngine !== undefined) {
+  t.plan(0, withoutEngine)
   process.exit()
 }
 
-const folder = await scratchFolder(t)
-// Without BuildKit, which is a program of its own.
-const env = { ...process.env, DOCKER_HOST: `unix://${folder}/sock`, DOCKER_BUILDKIT: '0' }
-const engine = start(t, [
-  // Ends with the test, however that ends.
-  ...['setpriv', '--pdeathsig', 'TERM', dockerd ?? ''],
-  ...['--data-root', `${folder}/data`, '--exec-root', `${folder}/exec`, '--pidfile', `${folder}/pid`],
-  // It changes nothing of this machine's network.
-  ...['--host', env.DOCKER_HOST, '--bridge=none', '--iptables=false'],
-])
-const asks = (...args: readonly string[]): Promise<Outcome> => run(docker ?? '', args, root, env)
-const succeeds = async (...args: readonly string[]): Promise<string> => {
-  const { code, output } = await asks(...args)
-  if (code !== 0) throw new Error(`docker ${args.join(' ')}: ${code}\n${output}`)
-  return output.trim()
-}
-t.teardown(async () => {
-  const { output } = await asks('ps', '--all', '--quiet')
-  for (const id of output.split('\n').filter(Boolean)) await asks('rm', '--force', id)
-  engine.child.kill('SIGTERM')
-  await engine.ended
-  // The namespace of the host's network stays mounted.
-  const mounts = (await readFile('/proc/mounts', 'utf8')).split('\n').map((line) => line.split(' ')[1] ?? '')
-  for (const path of mounts.filter((path) => path.startsWith(`${folder}/`)).reverse())
-    await run('umount', [path], root, process.env)
-})
-await engine.hears(/API listen on/)
+const { folder, env, asks, succeeds, builds } = await startEngine(t)
 
-const DEBIAN = 'debian-of-test'
-const NODE = 'node-of-test'
-const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt'
-
-/** What stands for the images of Debian and of Node, which a registry of images has. */
-const buildBases = async (): Promise<void> => {
-  await succeeds('import', debian ?? '', DEBIAN)
-  const context = join(folder, 'node')
-  const { output } = await run('npm', ['root', '--global', '--loglevel=error'], root, process.env)
-  await cp(join(output.trim(), 'npm'), join(context, 'npm'), { recursive: true })
-  await cp(node ?? '', join(context, 'node'))
-  await cp(CERTIFICATES, join(context, 'certificates'))
-  const lines = [
-    `FROM ${DEBIAN}`,
-    'COPY node /usr/local/bin/node',
-    'COPY npm /usr/local/lib/node_modules/npm',
-    `COPY certificates ${CERTIFICATES}`,
-    'RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm',
-    `ENV npm_config_cafile=${CERTIFICATES}`,
-  ]
-  await writeFile(join(context, 'Dockerfile'), lines.join('\n'))
-  await succeeds('build', '--network=host', '--tag', NODE, context)
-}
-
-const bases = ['--build-arg', `NODE_IMAGE=${NODE}`, '--build-arg', `DEBIAN_IMAGE=${DEBIAN}`]
 const labels = [
   '--build-arg',
   'VERSION=7.8.9',
@@ -99,14 +43,9 @@ const ends = async (t: Test, container: string): Promise<void> => {
   t.equal(await succeeds('inspect', '--format={{.State.ExitCode}}', container), '143', 'the signal reached remexec')
 }
 
-await buildBases()
-
 for (const target of ['remexec', 'remexec-full']) {
   await t.test(`docker builds ${target}, and its container answers, is healthy and keeps its data`, async (t) => {
-    const file = ['--file=deploy/Containerfile', `--target=${target}`, `--tag=${target}`]
-    // The limit of a command would be too short.
-    const building = start(t, [docker ?? '', 'build', '--network=host', ...bases, ...labels, ...file, '.'], { env })
-    t.match(await building.ended, { code: 0 }) || t.comment(building.said())
+    await builds(t, target, ...labels)
     const named = JSON.parse(await succeeds('inspect', '--format={{json .Config.Labels}}', target))
     t.match(named, {
       'org.opencontainers.image.title': 'remexec',

@@ -1,5 +1,5 @@
 import type { Need } from '../../exam/candidate.js'
-import { EMPTY_DIGEST } from '../../exam/exam.js'
+import { EMPTY_DIGEST, type Exam } from '../../exam/exam.js'
 import { type ActionResult, RANDOM_LINE, run } from '../../material/action.js'
 import { comparable, everyOutput, found, get, storedAction, storedResult, update } from '../../material/action-cache.js'
 import { EVERY_BYTE_AND_SPACE, manyNames } from '../../material/edges.js'
@@ -15,6 +15,16 @@ const writable: readonly Need[] = [...needs, 'action-cache-update']
 /** Without details in the server's own types, which it may add and leave out. */
 const metadataOf = ({ executionMetadata }: ActionResult): string =>
   show(executionMetadata && { ...executionMetadata, auxiliaryMetadata: [] })
+
+/** A run whose result is cached. A busy server that loses its worker for seconds may lose the write of one result. */
+const cachedRun = async (exam: Exam) => {
+  for (const _ of [1, 2, 3]) {
+    const { prepared, result } = await run(exam, { script: 'echo how' })
+    const { code } = await get(exam, prepared.actionDigest)
+    if (code !== Code.NOT_FOUND) return { actionDigest: prepared.actionDigest, result }
+  }
+  return exam.notApplicable('the server does not cache executed actions')
+}
 
 export const getActionResultChecks: readonly Check[] = [
   {
@@ -62,11 +72,9 @@ export const getActionResultChecks: readonly Check[] = [
     sends: 'An action, then GetActionResult, twice; the execution_metadata that the execution returned.',
     needs: [...needs, 'execution', 'bytestream'],
     run: async (exam) => {
-      const { prepared, result } = await run(exam, { script: 'echo how' })
+      const { actionDigest, result } = await cachedRun(exam)
       for (const _ of [1, 2]) {
-        const outcome = await get(exam, prepared.actionDigest)
-        if (outcome.code === Code.NOT_FOUND) exam.notApplicable('the server does not cache executed actions')
-        const [told, ran] = [metadataOf(found(exam, outcome)), metadataOf(result)]
+        const [told, ran] = [metadataOf(found(exam, await get(exam, actionDigest))), metadataOf(result)]
         // Where a busy server lost its worker and ran the action again, the cache may have the other run.
         exam.expectInTime(told === ran, `execution_metadata to be ${ran}`, told)
       }

@@ -114,7 +114,7 @@ export const updateActionResultChecks: readonly Check[] = [
     needs: writable,
     run: async (exam) => {
       const client = exam.connect()
-      await client.waitForReady(5_000)
+      await exam.connected(client)
       const { actionDigest, fileDigest } = await storedResult(exam)
       const result = found(exam, await get(exam, actionDigest, {}, { client }))
       exam.expectEqual(result.outputFiles[0]?.digest?.hash, fileDigest.hash, 'the hash of the output')

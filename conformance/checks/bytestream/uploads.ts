@@ -156,7 +156,7 @@ export const byteStreamUploadChecks: readonly Check[] = [
     needs,
     run: async (exam) => {
       const client = exam.connect()
-      await client.waitForReady(5_000)
+      await exam.connected(client)
       const data = exam.random(100_000)
       expectCommitted(exam, await exam.write(data), data.length)
       exam.expectEqual(await exam.missing([exam.digest(data)], { client }), [], 'what the other connection misses')

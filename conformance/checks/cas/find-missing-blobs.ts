@@ -59,7 +59,7 @@ export const findMissingBlobsChecks: readonly Check[] = [
     needs: ['cas'],
     run: async (exam) => {
       const other = exam.connect()
-      await other.waitForReady(5_000)
+      await exam.connected(other)
       const digests = await exam.upload(exam.random(3_000))
       exam.expectEqual(await exam.missing(digests, { client: other }), [], 'what the second connection misses')
     },

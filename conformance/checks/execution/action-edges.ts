@@ -1,6 +1,7 @@
 import type { Exam } from '../../exam/exam.js'
 import { type ActionPlan, execute, onWorkers, outputBytes, resultOf, run, uploadAction } from '../../material/action.js'
 import {
+  canonicalTarget,
   EVERY_BYTE,
   FIRST,
   FOLDED_NAMES,
@@ -28,7 +29,7 @@ const LISTING = `find . ! -path . -exec sh -c 'for p do
 const listed = (nodes: InputTree, path = '.'): string[] =>
   Object.entries(nodes).flatMap(([name, node]) => {
     const at = `${path}/${name}`
-    if (node.kind === 'symlink') return [`l\0${at}\0${node.target}\n.`]
+    if (node.kind === 'symlink') return [`l\0${at}\0${canonicalTarget(node.target)}\n.`]
     if (node.kind === 'directory') return [`d\0${at}\0`, ...listed(node.nodes, at)]
     return [`${node.isExecutable ? 'x' : 'f'}\0${at}\0${node.bytes}.`]
   })
@@ -40,7 +41,10 @@ const printed = async (exam: Exam, plan: ActionPlan): Promise<Buffer> =>
 
 const expectListed = async (exam: Exam, inputs: InputTree): Promise<void> => {
   const parts = partsOf(await printed(exam, { script: LISTING, inputs }))
-  const entries = Array.from({ length: parts.length / 3 }, (_, at) => parts.slice(3 * at, 3 * at + 3).join('\0'))
+  const entries = Array.from({ length: parts.length / 3 }, (_, at) => {
+    const [kind = '', path = '', content = ''] = parts.slice(3 * at, 3 * at + 3)
+    return [kind, path, kind === 'l' ? `${canonicalTarget(content.slice(0, -2))}\n.` : content].join('\0')
+  })
   const expected = listed(inputs).sort(byBytes)
   const strangers = entries.filter((entry) => !expected.includes(entry))
   const absent = expected.filter((entry) => !entries.includes(entry))

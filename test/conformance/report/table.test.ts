@@ -4,7 +4,9 @@ import t from 'tap'
 import { checks } from '../../../conformance/checks/all.js'
 import { readReport, readReports } from '../../../conformance/report/document.js'
 import { serverTable } from '../../../conformance/report/markdown.js'
+import { failedMusts, mustsPage } from '../../../conformance/report/musts.js'
 import { profiles } from '../../../conformance/requirements/profiles.js'
+import { NO_MUSTS, readings } from '../../../conformance/requirements/readings.js'
 import { requirements } from '../../../conformance/requirements/requirements.js'
 import { unobservable } from '../../../conformance/requirements/unobservable.js'
 import { readExpectations } from '../../../conformance/run/expectations.js'
@@ -69,6 +71,28 @@ t.test('the table of judged servers is that of the reports', async (t) => {
     serverTable(documents, small),
     'npm run conformance:table',
   )
+  t.equal(readFileSync(new URL('musts.md', folder), 'utf8'), mustsPage(documents), 'npm run conformance:table')
+})
+
+t.test('each must that a judged server failed was read again, and is a must still or has a reason why not', (t) => {
+  const documents = readReports(new URL('../../../conformance/reports/', import.meta.url))
+  const failed = new Set(failedMusts(documents).map(({ id }) => id))
+  t.same(
+    [...failed].filter((id) => !(id in readings) && !(id in NO_MUSTS) && !id.startsWith('SES-')),
+    [],
+    'not in requirements/readings.ts',
+  )
+  t.same(
+    [...Object.keys(readings), ...Object.keys(NO_MUSTS)].filter((id) => !failed.has(id)),
+    [],
+    'failed by no server',
+  )
+  t.same(
+    Object.keys(readings).filter((id) => requirements.get(id)?.level !== 'must'),
+    [],
+    'read as a must, and none',
+  )
+  t.end()
 })
 
 t.test('the lists of known divergences are those of the reports beside them', async (t) => {
