@@ -16,6 +16,7 @@ export const readings: Readonly<Record<string, Obligation>> = {
   'ACG-05': 'must',
   'AST-02': 'will',
   'AST-07': 'means',
+  'AST-14': 'will',
   'BSQ-01': 'means',
   'BSR-03': 'means',
   'BSR-04': 'will',
@@ -44,7 +45,6 @@ export const readings: Readonly<Record<string, Obligation>> = {
   'CMP-02': 'must',
   'CMP-03': 'will',
   'CMP-05': 'will',
-  'CMP-11': 'means',
   'CMP-12': 'must',
   'CMP-13': 'will',
   'CMP-21': 'must',
@@ -69,7 +69,4 @@ export const NO_MUSTS: Readonly<Record<string, string>> = {
   'BRB-01': 'the method is not implemented, and no text says that every server has it: a warning',
   'BSW-02': "what follows the size is the implementation's own, so that another server may not know it: a should",
   'BSW-06': 'no text forbids a server to know names without a uuid too: a choice',
-  'CAP-08': 'no text says that updates which are not announced are refused: CAP-20, de facto',
-  'EXE-10': 'the server has no timeouts below a second, which EXE-26 says: nothing was cached',
-  'TRE-01': 'the method is not implemented, and no text says that every server has it: a warning',
 }
