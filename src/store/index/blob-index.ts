@@ -6,12 +6,12 @@ import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { StoreUsage } from '../contract/meter.js'
 import { BatchLookup } from './batch-lookup.js'
-import { type BlobKind, type Charge, DOOMED, Entries, EXECUTABLE, HASH, INLINE, KEPT, PINNED } from './entries.js'
+import { type BlobKind, type Charge, DOOMED, Entries, EXECUTABLE, HASH, INLINE } from './entries.js'
+import { EvictionOrder } from './eviction-order.js'
 import { Evictions } from './evictions.js'
 import { type IndexShare, ownMemory, type SharedIndexMemory } from './memory.js'
 import { Probe } from './probe.js'
 import { type Claim, type Claimant, type PromiseOptions, Promises } from './promises.js'
-import { Recency } from './recency.js'
 import { EXTRA, NONE, Records } from './records.js'
 import { byAccess, type IndexImage, restore } from './restore.js'
 import { SlotTable } from './slot-table.js'
@@ -43,11 +43,6 @@ export interface BrokenPromise {
 /** Uses are reported once per period of 2^4 seconds. */
 const USE_SHIFT = 4
 
-/** Promised blobs that one search for a victim steps over: below a millisecond. The next search goes on. */
-const STEPS_MAX = 4096
-/** Kept blobs that one search looks at for one that nobody holds any more. */
-const KEPT_STEPS = 16
-
 const itsLength: Charge = (storedBytes) => storedBytes
 
 /** No such blob. */
@@ -68,11 +63,8 @@ export class BlobIndex {
   readonly #records: Records
   readonly #entries: Entries
   readonly #table: SlotTable
-  readonly #recency: Recency
-  /** Old blobs that a claim keeps from eviction, until it has ended. */
-  readonly #kept: Recency
+  readonly #order: EvictionOrder
   readonly #promises: Promises | undefined
-  readonly #pinned = new Set<number>()
   readonly #probe = new Probe()
   readonly #lookup: BatchLookup
   /**
@@ -96,12 +88,11 @@ export class BlobIndex {
     this.#shared = options.shared
     this.#records = new Records(memory)
     this.#table = new SlotTable(this.#records, randomInt(2 ** 31), memory)
-    this.#recency = new Recency(this.#records)
-    this.#kept = new Recency(this.#records)
     this.#lookup = new BatchLookup(this.#table)
     const { blockSizeBytes = 1, inlineCharge = itsLength, packedCharge = itsLength } = options
     this.#entries = new Entries(this.#records, blockSizeBytes, inlineCharge, packedCharge)
     this.#promises = options.promises && new Promises(options.promises, options.policy, memory)
+    this.#order = new EvictionOrder(this.#records, this.#entries, this.#promises)
   }
 
   get count(): number {
@@ -212,7 +203,7 @@ export class BlobIndex {
     const nowS = this.#accessedNow()
     const claim = { number: 0, untilMinute: Math.ceil((nowS + forS) / 60) }
     let bytes = 0
-    for (const slot of this.#recency.newestFirst()) {
+    for (const slot of this.#order.recency.newestFirst()) {
       bytes += this.#entries.occupied(slot)
       if (this.accessedOf(slot) < nowS - forS || bytes > promises.oneBuildBytes) return
       this.#hold(slot, claim, nowS)
@@ -238,8 +229,7 @@ export class BlobIndex {
   touch(slot: number, accessedS = this.#accessedNow()): void {
     this.#changeCount++
     this.#setAccessed(slot, accessedS)
-    if (!this.#entries.has(slot, KEPT | PINNED)) this.#recency.moveToEnd(slot)
-    else if (this.#entries.has(slot, KEPT)) this.#takeBack(slot)
+    this.#order.used(slot)
   }
 
   #setAccessed(slot: number, accessedS: number): void {
@@ -251,9 +241,10 @@ export class BlobIndex {
 
   /** Sorts the order of use by the times of use, in seconds. Blobs of the same second keep their order. */
   sortByAccess(): void {
-    const slots = [...this.#recency.slots()]
-    this.#recency.clear()
-    for (const slot of byAccess(slots, this.#entries)) this.#recency.append(slot)
+    const { recency } = this.#order
+    const slots = [...recency.slots()]
+    recency.clear()
+    for (const slot of byAccess(slots, this.#entries)) recency.append(slot)
   }
 
   /** The slot of a blob whose hash begins with these words, or ABSENT. */
@@ -287,10 +278,10 @@ export class BlobIndex {
     const slot = present === NONE ? this.#records.allocate(this.#probe) : present
     if (present === NONE) {
       this.#addToTable(slot)
-      this.#recency.append(slot)
+      this.#order.recency.append(slot)
       this.#count++
     } else {
-      if (this.#entries.has(slot, KEPT)) this.#takeBack(slot)
+      this.#order.takeBack(slot)
       this.#unpromise(slot)
       this.#bytes -= this.#entries.occupied(slot)
     }
@@ -328,9 +319,8 @@ export class BlobIndex {
     this.#changeCount++
     this.#bytes -= this.#entries.occupied(slot)
     this.#count--
-    if (this.#entries.has(slot, KEPT)) this.#takeBack(slot)
+    this.#order.remove(slot)
     this.#unpromise(slot)
-    if (!this.#pinned.delete(slot)) this.#recency.unlink(slot)
     const partition = this.#table.partitionOf(slot)
     this.#shared?.begin(partition)
     if (!this.#entries.has(slot, DOOMED)) this.#table.remove(slot)
@@ -381,40 +371,11 @@ export class BlobIndex {
     return this.#shared.share(this.#table.seed)
   }
 
-  /**
-   * The blob that must be evicted next by the policy, or ABSENT when none must or may. Those that nobody was promised go
-   * first. If there is no such blob, the oldest promise to no live invocation is broken, then the oldest of all. With
-   * `refuse`, none is.
-   */
+  /** The blob that must be evicted next by the policy, or ABSENT when none must or may. */
   victim(): number {
-    const lacksRoom = this.#lacksRoom()
     const { max_seconds: maxSeconds } = this.#policy
-    if (!lacksRoom && maxSeconds === 0) return ABSENT
-    const promises = this.#promises
-    const nowS = this.#clock.now() / 1000
-    const mayGo = (slot: number): boolean => lacksRoom || nowS - this.accessedOf(slot) >= maxSeconds
-    if (promises === undefined) {
-      const { oldest } = this.#recency
-      return oldest !== NONE && mayGo(oldest) ? oldest : ABSENT
-    }
-    const released = this.#released(promises, nowS)
-    if (released !== NONE && mayGo(released)) return released
-    for (let step = 0; step < STEPS_MAX; step++) {
-      const { oldest } = this.#recency
-      if (oldest === NONE) return lacksRoom && promises.whenFull === 'break' ? this.#kept.oldest : ABSENT
-      if (!mayGo(oldest)) return ABSENT
-      if (!promises.isHeld(oldest, nowS)) {
-        if (!lacksRoom || !this.#isRetained(oldest, nowS, promises)) return oldest
-        if (promises.whenFull === 'refuse') return ABSENT
-        // The blob just used, such as a new upload, is spared before those that builds hold.
-        const isLast = oldest === this.#recency.newest && this.#kept.oldest !== NONE
-        return isLast ? this.#kept.oldest : oldest
-      }
-      this.#recency.unlink(oldest)
-      this.#entries.set(oldest, KEPT, true)
-      this.#kept.append(oldest)
-    }
-    return ABSENT
+    const victim = this.#order.victim({ lacksRoom: this.#lacksRoom(), maxSeconds, nowS: this.#clock.now() / 1000 })
+    return victim === NONE ? ABSENT : victim
   }
 
   /** Throws RESOURCE_EXHAUSTED if an upload would need room that is promised, and promises are not broken. */
@@ -424,7 +385,7 @@ export class BlobIndex {
     const nowS = this.#clock.now() / 1000
     const { max_bytes: maxBytes, max_count: maxCount } = this.#policy
     const isFull = (maxBytes > 0 && this.#bytes + sizeBytes > maxBytes) || (maxCount > 0 && this.#count >= maxCount)
-    if (!(isFull && !this.#hasFree(promises, nowS)) && !promises.isFullFor(sizeBytes, nowS)) return
+    if (!(isFull && !this.#order.hasFree(promises, nowS)) && !promises.isFullFor(sizeBytes, nowS)) return
     if (this.find(digest) !== ABSENT) return
     const promised = Math.round(promises.promisedBytes(nowS))
     const reason = `no room for ${sizeBytes} bytes of blob ${digest}: ${promised} bytes of ${maxBytes} are promised to clients`
@@ -450,7 +411,7 @@ export class BlobIndex {
     this.#lastEvictedIdleMs = Math.max(0, nowMs - this.accessedOf(slot) * 1000)
     const promises = this.#promises
     if (promises === undefined) return
-    if (!promises.isHeld(slot, nowMs / 1000) && !this.#isRetained(slot, nowMs / 1000, promises)) return
+    if (!this.#order.isPromised(slot, nowMs / 1000)) return
     promises.brokenCount++
     this.onBroken?.({ idleS: this.#lastEvictedIdleMs / 1000, invocation: promises.holderOf(slot) })
   }
@@ -462,36 +423,6 @@ export class BlobIndex {
       else if (this.#bytes <= maxBytes - evictBytes) this.#isDraining = false
     }
     return this.#isDraining || (maxCount > 0 && this.#count > maxCount)
-  }
-
-  /** Whether the minimum retention of a blob has not passed. */
-  #isRetained(slot: number, nowS: number, { retentionS }: Promises): boolean {
-    return nowS - this.accessedOf(slot) < retentionS
-  }
-
-  /** Whether a blob can be evicted without breaking a promise. Best effort: it looks at few. */
-  #hasFree(promises: Promises, nowS: number): boolean {
-    if (this.#released(promises, nowS) !== NONE) return true
-    const { oldest } = this.#recency
-    return oldest !== NONE && !promises.isHeld(oldest, nowS) && !this.#isRetained(oldest, nowS, promises)
-  }
-
-  /** A kept blob whose claim has ended; NONE if there is none among the next few. */
-  #released(promises: Promises, nowS: number): number {
-    for (let step = 0; step < KEPT_STEPS; step++) {
-      const { oldest } = this.#kept
-      if (oldest === NONE) return NONE
-      if (!promises.isHeld(oldest, nowS) && !this.#isRetained(oldest, nowS, promises)) return oldest
-      this.#kept.moveToEnd(oldest)
-    }
-    return NONE
-  }
-
-  /** Moves a kept blob back into the order of use. */
-  #takeBack(slot: number): void {
-    this.#kept.unlink(slot)
-    this.#entries.set(slot, KEPT, false)
-    this.#recency.append(slot)
   }
 
   #unpromise(slot: number): void {
@@ -520,24 +451,17 @@ export class BlobIndex {
   }
 
   isPinned(slot: number): boolean {
-    return this.#entries.has(slot, PINNED)
+    return this.#order.isPinned(slot)
   }
 
   /** Protects a blob from eviction. A flag, not a count: callers with several pins count themselves. */
   pin(slot: number): void {
-    if (this.isPinned(slot)) return
-    if (this.#entries.has(slot, KEPT)) this.#takeBack(slot)
-    this.#recency.unlink(slot)
-    this.#pinned.add(slot)
-    this.#entries.set(slot, PINNED, true)
+    this.#order.pin(slot)
   }
 
   /** Ends a pin. Counts as a use. */
   unpin(slot: number): void {
-    if (!this.#pinned.delete(slot)) return
-    this.#entries.set(slot, PINNED, false)
-    this.#setAccessed(slot, this.#accessedNow())
-    this.#recency.append(slot)
+    if (this.#order.unpin(slot)) this.#setAccessed(slot, this.#accessedNow())
   }
 
   /** Whether a second file of the same length exists, which doubles the space. */
@@ -594,7 +518,7 @@ export class BlobIndex {
 
   /** The input of `restore`, for a checkpoint. */
   get image(): IndexImage {
-    const { oldest, newest } = this.#recency
+    const { oldest, newest } = this.#order.recency
     return { ...this.#records.image, oldest, newest }
   }
 
@@ -603,7 +527,7 @@ export class BlobIndex {
    * is exact to the second only. Restored entries have no pins and no executable copies.
    */
   restore(image: IndexImage, isOrdered: boolean): void {
-    const parts = { records: this.#records, entries: this.#entries, table: this.#table, recency: this.#recency }
+    const parts = { records: this.#records, entries: this.#entries, table: this.#table, recency: this.#order.recency }
     const { count, bytes } = restore(parts, image, isOrdered)
     this.#count = count
     this.#bytes = bytes
