@@ -1,5 +1,5 @@
-import { RateLimiter } from '../../work/rate-limiter.js'
 import type { Held } from '../held.js'
+import { Allowances } from './allowances.js'
 import {
   ControlFrames,
   checkGoAway,
@@ -47,13 +47,6 @@ export interface ConnectionOptions {
 
 const DRAIN_PING = Buffer.from('remexec\x01', 'latin1')
 const KEEP_ALIVE_PING = Buffer.from('remexec\x02', 'latin1')
-/**
- * Frames without content that one piece of useful work allows, because window updates and pings accompany data: some clients
- * update the windows of stream and connection for each message that they read.
- */
-const FRAMES_EARNED = 4
-/** Most of them that a client may save up. */
-const MAX_EARNED_FRAMES = 1024 * 1024
 
 /**
  * The server's side of an HTTP/2 connection (RFC 9113): received bytes go into `read`, requests come out of
@@ -69,12 +62,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
   readonly #opening: Opening
   readonly #output: Output
   readonly #watch: Watch
-  readonly #idleFrames: RateLimiter
-  /** Frames without content that were allowed by what was sent. */
-  #earnedFrames = 0
-  /** What had been sent when they were last counted. */
-  #sentCount = 0
-  readonly #resets: RateLimiter
+  readonly #allowances: Allowances
   readonly #control: ControlFrames
   readonly #streams: Streams
   readonly #receiving: Receiving
@@ -96,8 +84,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     this.#control = new ControlFrames(this.#output)
     this.sender = new Sender(this.#output, limits.outputBytes, held.answers)
     this.#streams = new Streams(held.requests)
-    this.#idleFrames = new RateLimiter(limits.idleFrames, now)
-    this.#resets = new RateLimiter(limits.resets, now)
+    this.#allowances = new Allowances(limits, now)
     this.#watch = new Watch(limits, now())
     this.#opening = new Opening(this.#streams, limits, this)
     this.#receiving = new Receiving(this.#streams, limits.connectionWindowBytes, this)
@@ -231,8 +218,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
   }
 
   streamEnded(stream: Http2Stream): void {
-    this.#idleFrames.earn(FRAMES_EARNED)
-    this.#resets.earn(1)
+    this.#allowances.earn()
     this.#forget(stream)
   }
 
@@ -268,7 +254,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
   }
 
   countReset(what: string): void {
-    this.#spend(this.#resets, what)
+    this.#allowances.spendReset(what)
   }
 
   refused(reason: string): void {
@@ -281,11 +267,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
   }
 
   countIdle(): void {
-    const sentCount = this.sender.frameCount + this.sender.writeCount
-    const earned = this.#earnedFrames + FRAMES_EARNED * (sentCount - this.#sentCount)
-    this.#sentCount = sentCount
-    this.#earnedFrames = Math.max(0, Math.min(MAX_EARNED_FRAMES, earned) - 1)
-    if (earned === 0) this.#spend(this.#idleFrames, 'frames without content')
+    this.#allowances.spendFrame(this.sender.frameCount + this.sender.writeCount)
   }
 
   /** An error in the code that handles a request ends the request, never the connection. */
@@ -392,10 +374,6 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     if (!this.#isPaused || this.#output.pendingBytes > this.#limits.maxOutputBytes / 2) return
     this.#isPaused = false
     this.#channel.resume()
-  }
-
-  #spend(allowance: RateLimiter, what: string): void {
-    if (!allowance.take()) throw new ConnectionError('ENHANCE_YOUR_CALM', `too many ${what}`)
   }
 
   #lose(stream: Http2Stream): void {
