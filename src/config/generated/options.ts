@@ -996,7 +996,7 @@ export interface SimpleSchedulerOptions {
    */
   readonly learned_sizes: LearnedSizes
   /**
-   * Milliseconds that an action waits for a worker that has what it needs ready, such as its image, while others that would have to fetch it have room. In that time such a worker also takes it before another action of the same build, of the same priority, that is next. 0: workers that have it are only preferred if they have room.
+   * Milliseconds that an action waits for a worker that has what it needs ready (a process of its persistent worker, its image, an input root of its kind), while others that would have to get it first have room. In that time such a worker also takes it before another action of the same build, of the same priority, that is next. 0: workers that have it are only preferred if they have room.
    */
   readonly warm_worker_wait_ms: number
 }
