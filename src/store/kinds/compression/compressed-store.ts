@@ -84,13 +84,15 @@ export class CompressionStore extends ForwardingStore {
   /** A zstd read returns the stored frames, for the whole blob only. */
   #unpacked(blob: Blob, digest: Digest, range: Range, call: Call): Blob {
     const repair = (): Promise<void> => this.remove(digest, 'wrong', call)
+    const isAll = range.offset === 0 && range.limit === Number.POSITIVE_INFINITY
+    const isChecked = isAll && this.backend.properties.detectsDamage
     const extract: UnpackOptions['extract'] = (header, scratch) =>
-      new IdentityExtraction(this.#accepted(header), range, { position: 0, scratch })
+      new IdentityExtraction(this.#accepted(header), range, { isChecked, position: 0, scratch })
     const frames = (): readonly BlobStage[] => {
-      const extractFrames = (header: Header): ZstdExtraction => new ZstdExtraction(this.#accepted(header))
+      const extractFrames = (header: Header): ZstdExtraction =>
+        new ZstdExtraction(this.#accepted(header), { isChecked })
       return [new UnpackStage({ extract: extractFrames, repair }, 0)]
     }
-    const isAll = range.offset === 0 && range.limit === Number.POSITIVE_INFINITY
     const keepsFrames = isAll && this.#properties.encodings.includes('ZSTD')
     const as: BlobStage['as'] = (encoding) => (keepsFrames && encoding === 'ZSTD' ? frames() : undefined)
     return blob.through(new UnpackStage({ extract, repair }, this.#windowBytes(digest), as))
