@@ -26,6 +26,12 @@ const RECENT_OVERHEAD_BYTES = 400
 /** Called with a number of bytes before they are read. */
 type Pace = (bytes: number) => Promise<void>
 
+/** A file of the right length, as it was when it was opened. */
+export interface Opened {
+  readonly file: OpenFile
+  readonly stats: Stats
+}
+
 /** A range of bytes. */
 interface Extent {
   readonly offset: number
@@ -133,10 +139,11 @@ export class Inspection {
    * Opens the file of a blob. A missing or truncated file is dropped. Undefined then, and when the blob changed
    * meanwhile.
    */
-  async openFile(located: Located): Promise<OpenFile | undefined> {
+  async openFile(located: Located): Promise<Opened | undefined> {
     const file = await OpenFile.open(located.path, located.digest.key)
     if (file !== undefined) {
-      if (file.stat().size === located.storedBytes) return file
+      const stats = file.stat()
+      if (stats.size === located.storedBytes) return { file, stats }
       await file.close().catch(() => {})
     }
     await this.#catalog.dropDamaged(located, 'gone')
@@ -275,12 +282,12 @@ export class Inspection {
    * waits for `pace`, called with the number of bytes.
    */
   async check(located: Located, options: CheckOptions = {}): Promise<CheckOutcome> {
-    const file = await this.openFile(located)
-    if (file === undefined) return 'changed'
+    const opened = await this.openFile(located)
+    if (opened === undefined) return 'changed'
+    const { file, stats } = opened
     try {
-      const { mtimeMs } = file.stat()
       const outcome = await this.#checkBytes(file, located, options)
-      if (isIntact(outcome)) this.vouch(located, { mtimeMs })
+      if (isIntact(outcome)) this.vouch(located, stats)
       return outcome
     } finally {
       await file.close().catch(() => {})

@@ -5,8 +5,7 @@ import { Blob } from '../../../stream/blob/blob.js'
 import { FileSource, readFile } from '../../../stream/blob/file.js'
 import { extentOf, isWhole, type Range } from '../../../stream/path.js'
 import { FilePart } from './files/file-part.js'
-import type { OpenFile } from './files/open-file.js'
-import type { Inspection } from './inspection.js'
+import type { Inspection, Opened } from './inspection.js'
 import { ATTEMPTS_MAX, type Located, notFound } from './located.js'
 import type { ReadCatalog } from './read-catalog.js'
 
@@ -45,11 +44,11 @@ export class Reads {
         })
         if (bytes !== undefined) return Blob.ofPart(bytes, range, digest.key)
       } else {
-        const file = await this.#inspection.openFile(located)
+        const opened = await this.#inspection.openFile(located)
         // Uploaded again and again, each time complete: it was intact, and is a later file by now.
         const isTrusted = attempt > ATTEMPTS_MAX / 2 && seen.isIntact
         seen = { isIntact: false }
-        const blob = file && (await this.#blobOf(file, located, range, { isTrusted, seen }))
+        const blob = opened && (await this.#blobOf(opened, located, range, { isTrusted, seen }))
         if (blob !== undefined) return blob
       }
     }
@@ -67,7 +66,7 @@ export class Reads {
 
   /** Undefined when the blob changed, or proved damaged, while it was opened. */
   async #blobOf(
-    file: OpenFile,
+    { file, stats }: Opened,
     located: Located,
     range: Range,
     { isTrusted, seen }: { readonly isTrusted: boolean; readonly seen: Seen },
@@ -76,7 +75,6 @@ export class Reads {
     const { digest, storedBytes } = located
     const { offset, end } = extentOf(range, storedBytes, digest.key)
     const sizeBytes = end - offset
-    const stats = file.stat()
     const part = new FilePart({
       ...{ file, key: digest.key, offset, end, bufferBytes: this.#bufferBytes },
       onTorn: () => void this.#catalog.dropDamaged(located, 'gone'),
