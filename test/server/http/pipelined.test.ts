@@ -110,6 +110,24 @@ t.test('requests sent ahead of a slow one are all answered, in order, with their
   t.same(bodies, expected)
 })
 
+t.test('once a client has sent ahead, its requests are parsed one by one, not all that a read brings', async (t) => {
+  const { handler, open, begun } = gated()
+  const ledger = new Ledger()
+  const { port } = await listening(t, handler, { ledger })
+  const slow = 'GET /c/slow HTTP/1.1\r\nhost: x\r\n\r\n'
+  const client = await RawHttp1.open(port, slow)
+  t.teardown(() => client.socket.destroy())
+  await begun(1)
+  client.write(GET.repeat(2000))
+  await until(() => ledger.kinds.requests.heldBytes > 0)
+  client.write(slow.repeat(5000))
+  open()
+  await begun(2002)
+  await turns(50)
+  // A request that is parsed counts as 4 KiB, and a read brings some 1,700.
+  t.ok(ledger.kinds.requests.heldBytes < MIB, `${ledger.kinds.requests.heldBytes} bytes are held`)
+})
+
 t.test('large answers to requests sent ahead arrive whole, also at a client that reads late', async (t) => {
   const bytes = Buffer.alloc(3 * MIB, 'x')
   const { port } = await listening(t, async () => ({
