@@ -8,7 +8,7 @@ import { everything, startServer } from './server.js'
 // For changes in: conformance, src/server
 
 // Two runs of the whole suite at the same time: of our own transport behind mutual TLS and with a token, of grpc-js without.
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 t.jobs = 2
 
 const INSTANCES = [

@@ -28,9 +28,10 @@ import * as methods from '../../wire/methods.js'
 
 const tell = ({ hash, sizeBytes }: Digest): string => `${hash}/${sizeBytes}`
 
-/** Small blobs, from eight bytes up: fewer bytes would be the same in two runs now and then. */
+/** Small blobs, one of them text, from eight bytes up: fewer bytes would be the same in two runs now and then. */
 const many = (exam: Exam): Buffer[] => [
   exam.random(8),
+  Buffer.from(exam.uuid()),
   ...Array.from({ length: MANY }, (_, at) => Buffer.concat([MARKED, exam.random(16), Buffer.alloc(at % 150)])),
 ]
 

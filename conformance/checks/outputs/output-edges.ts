@@ -28,20 +28,21 @@ import type { Check } from '../../requirements/check.js'
 const MANY_NAMES = manyNames('many')
 
 /**
- * Writes a file per argument: every second one is executable, every third one is empty, all others are equal. Modes are
+ * Writes a file per argument: every second one is executable, every third one is empty, the others have one of two contents. Modes are
  * set by one chmod, because a process for each of thousands would take minutes.
  */
 const WRITING = `umask 022; i=0; for p do
-  if [ $((i%3)) = 1 ]; then : > "./$p"; else printf same > "./$p"; fi
+  case $((i%3)) in 0) printf same > "./$p";; 1) printf also > "./$p";; *) : > "./$p";; esac
   if [ $((i%2)) = 0 ]; then printf '%s\\0' "./$p"; fi
   i=$((i+1)); done | xargs -0 chmod +x`
 
 const SAME = Buffer.from('same')
+const CONTENTS = [SAME, Buffer.from('also'), Buffer.alloc(0)]
 
 /** The files that WRITING creates, as `x NAME DIGEST` or `f NAME DIGEST`. */
 const written = (exam: Exam, names: readonly string[]): string[] =>
   names.map((name, at) => {
-    const digest = exam.digest(at % 3 === 1 ? Buffer.alloc(0) : SAME)
+    const digest = exam.digest(CONTENTS[at % 3] ?? SAME)
     return `${at % 2 === 0 ? 'x' : 'f'} ${name} ${told(digest)}`
   })
 

@@ -130,7 +130,7 @@ export const capabilitiesChecks: readonly Check[] = [
     needs: ['action-cache', 'cas'],
     run: async (exam) => {
       const isEnabled = cacheOf(exam).actionCacheUpdateCapabilities?.updateEnabled === true
-      if (isEnabled) exam.notApplicable('the server announces that results may be updated; see CAP-08')
+      if (isEnabled) exam.notApplicable('the server takes updates, as it announces; see CAP-08')
       exam.expectError(await updated(exam))
     },
   },

@@ -128,7 +128,7 @@ export const executionFailureMutations: readonly Mutation[] = [
   {
     name: 'failures-are-success',
     breaks: 'An action with any error ends with status OK.',
-    caughtBy: ['EXE-11', 'EXE-12', 'EXE-18', 'EXE-26', 'EXE-10', 'CMD-08', 'CMD-10', 'CMD-21'],
+    caughtBy: ['EXE-11', 'EXE-12', 'EXE-18', 'EXE-26', 'CMD-08', 'CMD-10', 'CMD-21'],
     tamper: () => [
       ...onOperation(({ response }) => {
         if (response?.status) response.status.code = 0
