@@ -93,7 +93,7 @@ t.test('wrong usage is reported with one reason', async (t) => {
   for (const [args, message] of [
     [[], /^usage: remexec-conformance grpc:/],
     [[address, '--nonsense'], /--nonsense/],
-    [[address, '--format', 'xml'], /--format xml: expected text, json, junit, markdown/],
+    [[address, '--format', 'xml'], /--format xml: expected text, json, junit, sarif, markdown/],
     [[address, '--only', 'FBM'], /FBM: no check has this id/],
     [[address, '--only', 'FMB-04'], /FMB-04: .* part of DIG-12 now/],
     [[address, '--only', 'BSR-14'], /BSR-14: this row cannot be observed/],

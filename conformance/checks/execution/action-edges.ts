@@ -151,19 +151,19 @@ const commandChecks: readonly Check[] = [
         ['\r\n', salted],
         [salted, salted],
       ]
-      for (const [out, err] of pairs) {
+      for (const [at, [out, err]] of pairs.entries()) {
         const inputs = {
           ...(typeof out !== 'string' && { out: file(out) }),
           ...(typeof err !== 'string' && { err: file(err) }),
         }
         const print = (name: string, of: Buffer | string): string =>
           typeof of === 'string' ? `printf ${JSON.stringify(of)}` : `cat ${name}`
-        // A copy beside the digest is compared with it.
+        // A copy beside the digest is compared with it; the last pair has none.
         const { actionDigest } = await uploadAction(exam, {
           script: `${print('out', out)}; ${print('err', err)} >&2`,
           inputs,
         })
-        const result = resultOf(exam, await execute(exam, actionDigest, { inlineStdout: true, inlineStderr: true }))
+        const result = resultOf(exam, await execute(exam, actionDigest, { inlineStdout: at < 2, inlineStderr: at < 2 }))
         const [stdout, stderr] = [Buffer.from(out), Buffer.from(err)]
         exam.expectBytes(await outputBytes(exam, result, 'stdout'), stdout, 'stdout')
         exam.expectBytes(await outputBytes(exam, result, 'stderr'), stderr, 'stderr')
