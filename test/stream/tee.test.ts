@@ -23,3 +23,12 @@ t.test('a branch that holds its end ends once it is released, before the last ch
     t.equal(await text, 'all of it')
   }
 })
+
+t.test('a branch that fails before it has a reader ends no process, and its reader finds it closed', async (t) => {
+  const branch = new TeeBranch()
+  const closed = new Promise<void>((resolve) => branch.once('close', resolve))
+  branch.destroy(new Error('the source failed'))
+  await closed
+  t.equal(branch.errored?.message, 'the source failed')
+  await t.rejects(branch.toArray(), { message: 'the source failed' })
+})
