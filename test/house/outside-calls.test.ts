@@ -11,7 +11,6 @@ const REFUSED: readonly (readonly [what: string, text: string, said: RegExp])[] 
   ['a promise whose rejection is lost', 'void work().then(callback)', /A rejection is lost/],
   ['the same of an object', 'const end = () => void this.#work?.then(callback)\nend()', /A rejection is lost/],
   ['the same in parentheses', 'if (isLive) void (await work()).over.then(callback)', /A rejection is lost/],
-  ['a promise with one handler', 'const work = async (): Promise<void> => {}\nwork().then(work)', /noFloatingPromises/],
   ['a listener for the first error only', "socket.once('close', end).once('error', end)", /A second 'error'/],
   ['the memory that may not be readable', 'const { rss } = process.memoryUsage()\nuse(rss)', /base\/memory-usage/],
   ['its resident part', 'use(process.memoryUsage.rss())', /base\/memory-usage/],
@@ -19,7 +18,6 @@ const REFUSED: readonly (readonly [what: string, text: string, said: RegExp])[] 
   ['a message to a child of an object', 'this.child.send(message)', /pass a callback/],
   ['a message to the parent without a callback', 'process.send?.(message)', /pass a callback/],
   ['a promise that ends in finally', 'void work().finally(release)', /handle it first/],
-  ['a promise that nobody handles', 'const work = async (): Promise<void> => {}\nwork()', /noFloatingPromises/],
 ]
 
 t.test('the linter refuses what ends the process, or is lost, although no call failed', async (t) => {
