@@ -9,7 +9,7 @@
  * `open`: a later start without --quick runs all of them, and goes on with the others. A row of the table has the verdict, the test,
  * the fault and seconds.
  * --before: an older table. What noticed a fault there runs first.
- * --sample: faults of another list (asynchrony.ts draws one), in its order, and only the tests beside each: those that none of them notices
+ * --sample: faults of another list (asynchrony.ts draws one), in its order: first the linter, then only the tests beside each. Those that none of them notices
  * are `open`. No fault begins after --minutes.
  * Interrupt it at any time: a row is written when its fault is done, and the next start goes on behind the last one.
  */
@@ -28,8 +28,9 @@ const TITLE_CHARACTERS = 120
 const ROOM_LIMIT_S = 75
 const RUNNER = 'scripts/test.mjs'
 
-type Verdict = 'room' | 'nightly' | 'old only' | 'none' | 'open' | 'gone'
+type Verdict = 'lint' | 'room' | 'nightly' | 'old only' | 'none' | 'open' | 'gone'
 const MEANING: Readonly<Record<Verdict, string>> = {
+  lint: 'the linter',
   room: 'tests of the room, for each change',
   nightly: 'nightly files, which a change to the room runs at once',
   'old only': 'only the older suite',
@@ -123,6 +124,18 @@ class Copy {
   /** An older suite may run its sources as they are. */
   get #isBuilt(): boolean {
     return existsSync(join(this.folder, RUNNER))
+  }
+
+  /** Whether the linter refuses a promise of this file. */
+  isRefused(file: string): boolean {
+    const { lint } = JSON.parse(readFileSync(join(this.folder, 'package.json'), 'utf8')).scripts
+    const [command = ''] = /oxlint [^&]*/.exec(lint) ?? []
+    const args = command.trim().split(' ').slice(1)
+    const { stdout } = spawnSync('node_modules/.bin/oxlint', [...args, '-f', 'unix'], {
+      cwd: this.folder,
+      encoding: 'utf8',
+    })
+    return stdout.includes(`${file}:`)
   }
 
   build(): void {
@@ -241,6 +254,7 @@ const asTest = (file: string): string => file.replace('.nightly.ts', '.test.ts')
 
 const judge = async (fault: Fault): Promise<readonly [Verdict, string]> => {
   if (!now.put(fault)) return ['gone', '']
+  if (isSample && now.isRefused(fault.file)) return ['lint', '']
   const room = roomOf(fault.file)
   const tests = now.files('.test.ts')
   const own = isSample ? nearestOf(fault.file, tests) : testsOf(room, tests, values.quick)
