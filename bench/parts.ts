@@ -16,22 +16,38 @@ const CHUNK = Buffer.alloc(256 << 10, 7)
 /** Shorter than this a clock of processes says little. */
 const LEAST_BYTES = 256 << 20
 
-let child: ChildProcess | undefined
+const children: ChildProcess[] = []
 
-/** CPU of one request's part in microseconds, done alone by a process of its own (server/part.mjs). Repeats it until some bytes were moved. */
-export const cpuMicrosOfPart = async ({ name, bytes, times }: Part): Promise<number> => {
-  if (child === undefined) {
-    child = fork(new URL('server/part.mjs', import.meta.url), { execArgv: [] })
-    child.unref()
-    child.channel?.unref()
-  }
-  const count = Math.ceil(LEAST_BYTES / bytes)
-  const peer = name === 'receive' ? await sending(count * bytes) : name === 'send' ? await draining() : undefined
-  const folder = `${(memoryPlace ?? usualPlace).folder}/remexec-part-${process.pid}`
+const childAt = (index: number): ChildProcess => {
+  const known = children[index]
+  if (known !== undefined) return known
+  const child = fork(new URL('server/part.mjs', import.meta.url), { execArgv: [] })
+  child.unref()
+  child.channel?.unref()
+  children[index] = child
+  return child
+}
+
+/** Microseconds of CPU that the child takes for what it is asked. */
+const asked = async (index: number, work: object): Promise<number> => {
+  const child = childAt(index)
+  const folder = `${(memoryPlace ?? usualPlace).folder}/remexec-part-${process.pid}-${index}`
   child.channel?.ref()
-  child.send({ part: name, count, bytes, folder, lanes: LANES, port: peer?.port })
+  child.send({ ...work, folder, lanes: LANES })
   const [micros] = (await once(child, 'message')) as [number]
   child.channel?.unref()
+  return micros
+}
+
+/**
+ * CPU of one request's part in microseconds, by a process of its own (server/part.mjs). Repeats it until some bytes were moved. Meanwhile
+ * another process works as hard, as the client of a server does: two processors that share a core are slower when both work.
+ */
+export const cpuMicrosOfPart = async ({ name, bytes, times }: Part): Promise<number> => {
+  const count = Math.ceil(LEAST_BYTES / bytes)
+  const peer = name === 'receive' ? await sending(count * bytes) : name === 'send' ? await draining() : undefined
+  const work = { part: name, count, bytes, port: peer?.port }
+  const [micros = Number.NaN] = await Promise.all([asked(0, work), ...(peer === undefined ? [asked(1, work)] : [])])
   peer?.close()
   return (micros / count) * times
 }
