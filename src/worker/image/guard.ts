@@ -67,8 +67,9 @@ export class Guard {
     try {
       const upstream = await this.#upstream(authority)
       this.#hold(upstream)
-      upstream.once('close', () => socket.destroy())
-      socket.once('close', () => upstream.destroy())
+      // What one side has said is still under way to the other when it closes.
+      upstream.once('close', () => socket.end())
+      socket.once('close', () => upstream.end())
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
       socket.pipe(upstream).pipe(socket)
     } catch (error) {

@@ -37,8 +37,9 @@ const net = require('node:net'), { spawn } = require('node:child_process')
 const [socket, program, ...args] = process.argv.slice(1)
 const server = net.createServer((from) => {
   const to = net.connect(socket)
-  const end = () => { from.destroy(); to.destroy() }
-  from.on('error', end).on('close', end).pipe(to.on('error', end).on('close', end)).pipe(from)
+  const pass = (one, other) => one.on('error', () => one.destroy()).on('close', () => other.end()).pipe(other)
+  pass(from, to)
+  pass(to, from)
 })
 server.listen(0, '127.0.0.1', () => {
   const url = 'http://127.0.0.1:' + server.address().port

@@ -39,7 +39,11 @@ t.test('a registry that nobody listed cannot lead the worker to its own network'
     subject: '/CN=registry.example',
     alternativeNames: 'DNS:registry.example',
   })
-  const secure = createTls(issued, (request, response) => registry.answer(request, response))
+  // The connection closes behind each answer, whose last bytes are still under way then.
+  const secure = createTls(issued, (request, response) => {
+    response.shouldKeepAlive = false
+    registry.answer(request, response)
+  })
   const secret: string[] = []
   const secretServer = createServer((request, response) => {
     secret.push(request.url ?? '')
