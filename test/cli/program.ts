@@ -2,7 +2,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { killed } from './killed.js'
+import { killed, Started } from './killed.js'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 export const program = `${root}dist/cli.js`
@@ -32,10 +32,12 @@ export const start = (t: Test, command: readonly string[], options: SpawnOptions
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let said = ''
+  const started = new Started(child)
   const listeners = new Set<() => void>()
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
       said += text
+      started.heard()
       for (const listener of listeners) listener()
     })
   }
@@ -43,7 +45,7 @@ export const start = (t: Test, command: readonly string[], options: SpawnOptions
     child.once('error', reject)
     child.once('close', (code, signal) => resolve({ code, signal }))
   })
-  t.teardown(() => killed(child))
+  t.teardown(() => killed(child, started))
   const hears = (pattern: RegExp): Promise<RegExpExecArray> =>
     new Promise((resolve, reject) => {
       const look = (): void => {

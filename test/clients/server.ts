@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
-import { killed } from '../cli/killed.js'
+import { killed, Started } from '../cli/killed.js'
 import { root } from './scratch.js'
 
 export interface Server {
@@ -56,11 +56,12 @@ export const startServer = async (
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let log = ''
+  const started = new Started(child)
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   exited.then(() => process.removeListener('exit', kill))
-  t.teardown(() => killed(child))
+  t.teardown(() => killed(child, started))
 
   const uri = await new Promise<string>((resolve, reject) => {
     const fail = (why: string) => reject(new Error(`the server ${why}:\n${log}`))
@@ -71,6 +72,7 @@ export const startServer = async (
     for (const stream of [child.stdout, child.stderr]) {
       createInterface(stream).on('line', (line) => {
         log += `${line}\n`
+        started.heard()
         const found = ready.exec(line)
         if (found === null) return
         clearTimeout(limit)
@@ -86,7 +88,7 @@ export const startServer = async (
       return exited
     },
     crash: async () => {
-      await killed(child)
+      await killed(child, started)
       return exited
     },
   }
