@@ -385,7 +385,7 @@ export class BlobIndex {
     const nowS = this.#clock.now() / 1000
     const { max_bytes: maxBytes, max_count: maxCount } = this.#policy
     const isFull = (maxBytes > 0 && this.#bytes + sizeBytes > maxBytes) || (maxCount > 0 && this.#count >= maxCount)
-    if (!(isFull && !this.#order.hasFree(promises, nowS)) && !promises.isFullFor(sizeBytes, nowS)) return
+    if (!(isFull && !this.#order.hasFree(nowS)) && !promises.isFullFor(sizeBytes, nowS)) return
     if (this.find(digest) !== ABSENT) return
     const promised = Math.round(promises.promisedBytes(nowS))
     const reason = `no room for ${sizeBytes} bytes of blob ${digest}: ${promised} bytes of ${maxBytes} are promised to clients`

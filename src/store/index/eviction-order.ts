@@ -114,8 +114,8 @@ export class EvictionOrder {
   }
 
   /** Whether a blob can be evicted without breaking a promise. Best effort: it looks at few. */
-  hasFree(promises: Promises, nowS: number): boolean {
-    if (this.#released(promises, nowS) !== NONE) return true
+  hasFree(nowS: number): boolean {
+    if (this.#promises !== undefined && this.#released(this.#promises, nowS) !== NONE) return true
     const { oldest } = this.recency
     return oldest !== NONE && !this.isPromised(oldest, nowS)
   }

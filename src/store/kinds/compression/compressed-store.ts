@@ -85,7 +85,7 @@ export class CompressionStore extends ForwardingStore {
   #unpacked(blob: Blob, digest: Digest, range: Range, call: Call): Blob {
     const repair = (): Promise<void> => this.remove(digest, 'wrong', call)
     const isAll = range.offset === 0 && range.limit === Number.POSITIVE_INFINITY
-    const isChecked = isAll && this.backend.properties.detectsDamage
+    const isChecked = isAll && this.#properties.detectsDamage
     const extract: UnpackOptions['extract'] = (header, scratch) =>
       new IdentityExtraction(this.#accepted(header), range, { isChecked, position: 0, scratch })
     const frames = (): readonly BlobStage[] => {
