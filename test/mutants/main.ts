@@ -128,13 +128,8 @@ class Copy {
 
   /** Whether the linter refuses a promise of this file. */
   isRefused(file: string): boolean {
-    const { lint } = JSON.parse(readFileSync(join(this.folder, 'package.json'), 'utf8')).scripts
-    const [command = ''] = /oxlint [^&]*/.exec(lint) ?? []
-    const args = command.trim().split(' ').slice(1)
-    const { stdout } = spawnSync('node_modules/.bin/oxlint', [...args, '-f', 'unix'], {
-      cwd: this.folder,
-      encoding: 'utf8',
-    })
+    const args = ['-c', 'scripts/lint/promises.json', '-f', 'unix', 'src']
+    const { stdout } = spawnSync('node_modules/.bin/oxlint', args, { cwd: this.folder, encoding: 'utf8' })
     return stdout.includes(`${file}:`)
   }
 
