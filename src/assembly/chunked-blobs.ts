@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.js'
+import type { Store } from '../blobs/store.js'
 import type { Chunking as ChunkingOptions } from '../config/config.js'
 import { chunkingOf } from '../content/chunking-of.js'
 import type { Log } from '../log/log.js'
 import { ChunkedBlobs } from '../service/cas/chunked-blobs.js'
-import type { Store } from '../store/contract/store.js'
 
 export interface ChunkedBlobsParts {
   /** A named store that keeps values under keys. */

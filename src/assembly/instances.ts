@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.js'
+import type { Store } from '../blobs/store.js'
 import type { Config } from '../config/config.js'
-import type { Store } from '../store/contract/store.js'
 import { isolatedView } from '../store/view/isolated.js'
 import { SharedStore } from '../store/view/quota.js'
 import { RetainedStore } from '../store/view/retained.js'

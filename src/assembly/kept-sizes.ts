@@ -1,6 +1,6 @@
+import type { KeptSizes, StoreUsage } from '../blobs/meter.js'
 import type { StoreConfig } from '../config/config.js'
 import { nestedStores } from '../config/store-path.js'
-import type { KeptSizes, StoreUsage } from '../store/contract/meter.js'
 
 /** The usage of each store that keeps blobs itself, by its path. */
 export type Usages = Map<string, () => StoreUsage | undefined>

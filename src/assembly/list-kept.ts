@@ -1,9 +1,9 @@
 import type { KeptList, ListKept, WantedList } from '../admin/process-facts.js'
 import { StatusError } from '../base/status-error.js'
+import { compareListed, type ListBlobs } from '../blobs/listing.js'
 import type { ServerConfig, StoreConfig } from '../config/config.js'
 import { nestedStores } from '../config/store-path.js'
 import { digestFunctions } from '../reapi/digest-function.js'
-import { compareListed, type ListBlobs } from '../store/contract/listing.js'
 import { Semaphore } from '../work/semaphore.js'
 
 export interface ListedStores {

@@ -1,8 +1,8 @@
+import { getBytes, type Store } from '../blobs/store.js'
 import { codec } from '../proto/codec.js'
 import type { Directory } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../reapi/digest.js'
 import type { Call } from '../rpc/call.js'
-import { getBytes, type Store } from '../store/contract/store.js'
 import { boundedMap, LANES } from '../work/bounded-map.js'
 
 const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')

@@ -1,9 +1,9 @@
 import { StatusError } from '../base/status-error.js'
+import type { Store } from '../blobs/store.js'
 import { type Codec, codec } from '../proto/codec.js'
 import type { Action, Command } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../reapi/digest.js'
 import type { Call } from '../rpc/call.js'
-import type { Store } from '../store/contract/store.js'
 import { readBlob } from './read-blob.js'
 
 const actionCodec = codec('build.bazel.remote.execution.v2.Action')

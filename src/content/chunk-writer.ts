@@ -1,8 +1,8 @@
 import type { LentBuffer } from '../base/lent-buffers.js'
+import { missingOf, type Store } from '../blobs/store.js'
 import type { Chunking } from '../reapi/chunking.js'
 import { Digest } from '../reapi/digest.js'
 import { type Call, callWith } from '../rpc/call.js'
-import { missingOf, type Store } from '../store/contract/store.js'
 import { Blob } from '../stream/blob/blob.js'
 import { cutBlob } from '../stream/chunking/cut-blob.js'
 

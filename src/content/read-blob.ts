@@ -1,7 +1,7 @@
 import { StatusError } from '../base/status-error.js'
+import type { Store } from '../blobs/store.js'
 import type { Digest } from '../reapi/digest.js'
 import type { Call } from '../rpc/call.js'
-import type { Store } from '../store/contract/store.js'
 import type { Blob } from '../stream/blob/blob.js'
 import { chunksOf } from '../stream/blob/chunks.js'
 import { type Range, WHOLE } from '../stream/path.js'

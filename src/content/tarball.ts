@@ -1,11 +1,11 @@
 import { Readable, Writable } from 'node:stream'
 import { createTarPacker, type TarHeader, type TarPackController } from 'modern-tar'
 import { StatusError } from '../base/status-error.js'
+import type { Store } from '../blobs/store.js'
 import { toMs } from '../proto/time.js'
 import type { Digest } from '../reapi/digest.js'
 import { type Directory, type FileEntry, parseDirectory } from '../reapi/directory.js'
 import { type Call, cancellation } from '../rpc/call.js'
-import type { Store } from '../store/contract/store.js'
 import { WHOLE } from '../stream/path.js'
 
 export interface TarballOptions {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { decimalSize } from '../base/decimal-size.js'
 import { isStatus, StatusError } from '../base/status-error.js'
+import { getBytes, putBytes } from '../blobs/store.js'
 import { adviceFor as knownAdviceFor } from '../client/advice.js'
 import type { Capabilities, RemoteServer } from '../client/connect.js'
 import { codec } from '../proto/codec.js'
@@ -8,7 +9,6 @@ import { compressors } from '../reapi/compressor.js'
 import { Digest } from '../reapi/digest.js'
 import { functionsByValue } from '../reapi/digest-function.js'
 import type { Call } from '../rpc/call.js'
-import { getBytes, putBytes } from '../store/contract/store.js'
 import { type Finding, fault, ok, warning } from './finding.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')

@@ -1,5 +1,5 @@
 import { Code } from '../base/status-error.js'
-import type { StoreOperation, StoreResult } from '../store/contract/meter.js'
+import type { StoreOperation, StoreResult } from '../blobs/meter.js'
 import { CallMetrics } from './call-metrics.js'
 import type { Distribution } from './instrument.js'
 import type { Metrics } from './metrics.js'

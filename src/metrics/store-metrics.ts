@@ -7,7 +7,7 @@ import type {
   StoreResult,
   StoreUsage,
   UploadQueueUsage,
-} from '../store/contract/meter.js'
+} from '../blobs/meter.js'
 import type { BoundedValues } from './bounded-values.js'
 import {
   Count,

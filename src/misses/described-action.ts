@@ -1,10 +1,10 @@
 import { LruCache } from '../base/lru-cache.js'
 import { isStatus } from '../base/status-error.js'
+import type { Store } from '../blobs/store.js'
 import { readAction, readCommand } from '../content/action.js'
 import type { Action, Command } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../reapi/digest.js'
 import type { Call } from '../rpc/call.js'
-import type { Store } from '../store/contract/store.js'
 
 /** An Action of the CAS with its Command. */
 export interface DescribedAction {

@@ -1,9 +1,9 @@
 import { StatusError } from '../base/status-error.js'
+import type { Store } from '../blobs/store.js'
 import { readBlob } from '../content/read-blob.js'
 import { submessagesOf } from '../proto/submessages.js'
 import { Digest } from '../reapi/digest.js'
 import { type Call, cancellation } from '../rpc/call.js'
-import type { Store } from '../store/contract/store.js'
 import { TimeSlices } from '../work/time-slices.js'
 import type { TreeSide } from './tree-difference.js'
 

@@ -1,12 +1,12 @@
 import { CATCH_ALL } from '../base/catch-all.js'
 import { StatusError } from '../base/status-error.js'
+import type { Store } from '../blobs/store.js'
 import type { Compressor } from '../reapi/compressor.js'
 import type { Digest } from '../reapi/digest.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
 import { MAX_INSTANCE_NAME_LENGTH } from '../reapi/instance-name.js'
 import { RESERVED_SEGMENTS } from '../reapi/resource-name.js'
 import { type Call, callWith } from '../rpc/call.js'
-import type { Store } from '../store/contract/store.js'
 import type { ChunkedBlobs } from './cas/chunked-blobs.js'
 
 /** The properties of an instance that CAS and ByteStream need. */

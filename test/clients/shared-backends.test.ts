@@ -1,6 +1,6 @@
 import t from 'tap'
+import { getBytes, putBytes } from '../../src/blobs/store.js'
 import { codec } from '../../src/proto/codec.js'
-import { getBytes, putBytes } from '../../src/store/contract/store.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../store/blobs.js'
 import { endpoint, openGrpcStore, startRemexec } from '../store/kinds/grpc/remexec.js'
 import { startRedis, withoutRedis } from '../store/kinds/redis_store/redis.js'

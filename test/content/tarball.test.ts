@@ -1,11 +1,11 @@
 import { buffer, text } from 'node:stream/consumers'
 import t from 'tap'
+import { putBytes } from '../../src/blobs/store.js'
 import { checkTree, tarball } from '../../src/content/tarball.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { encodeDirectory } from '../../src/reapi/directory.js'
 import { internalCall } from '../../src/rpc/call.js'
-import { putBytes } from '../../src/store/contract/store.js'
 import { memoryStore } from '../service/harness.js'
 
 const named = (count: number) => Array.from({ length: count }, (_, at) => `name ${at}`)

@@ -1,7 +1,7 @@
+import type { Store } from '../../src/blobs/store.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { encodeDirectory } from '../../src/reapi/directory.js'
-import type { Store } from '../../src/store/contract/store.js'
 import { put } from '../service/harness.js'
 
 /** A file with its text, a symlink with its target, or a directory. */

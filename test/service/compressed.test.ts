@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
+import { putBytes, type Store } from '../../src/blobs/store.js'
 import { compressors } from '../../src/reapi/compressor.js'
-import { putBytes, type Store } from '../../src/store/contract/store.js'
 import { asCas } from '../../src/store/view/cas.js'
 import { compressionOf } from '../../src/stream/compression/compression.js'
 import { drawnBytes } from '../drawn.js'

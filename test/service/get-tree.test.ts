@@ -1,9 +1,9 @@
 import t from 'tap'
+import type { Store } from '../../src/blobs/store.js'
 import { codec } from '../../src/proto/codec.js'
 import type { DirectoryInput } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { internalCall } from '../../src/rpc/call.js'
-import type { Store } from '../../src/store/contract/store.js'
 import { collect, type TestClient } from '../server/client.js'
 import { type Blob, blobOf, CAS, failure, MIB, put, SHA256, serve, wire } from './harness.js'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/base/clock.js'
+import type { Store } from '../../src/blobs/store.js'
 import { mostChunksIn } from '../../src/content/chunk-list.js'
-import type { Store } from '../../src/store/contract/store.js'
 import { dedup } from '../../src/store/kinds/dedup/kind.js'
 import { existenceCache } from '../../src/store/kinds/existence_cache/kind.js'
 import { shard } from '../../src/store/kinds/shard/kind.js'

@@ -3,9 +3,6 @@ import { setImmediate } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import type { HealthStatus } from '../../src/base/health.js'
 import { StatusError } from '../../src/base/status-error.js'
-import { Digest } from '../../src/reapi/digest.js'
-import type { DigestBatch } from '../../src/reapi/digest-batch.js'
-import { type Call, cancellation } from '../../src/rpc/call.js'
 import {
   type BlobEntry,
   type BlobFiles,
@@ -15,7 +12,10 @@ import {
   type Removal,
   type Store,
   type StoreProperties,
-} from '../../src/store/contract/store.js'
+} from '../../src/blobs/store.js'
+import { Digest } from '../../src/reapi/digest.js'
+import type { DigestBatch } from '../../src/reapi/digest-batch.js'
+import { type Call, cancellation } from '../../src/rpc/call.js'
 import { Blob } from '../../src/stream/blob/blob.js'
 import type { BlobFile } from '../../src/stream/blob/file.js'
 import type { BlobForm } from '../../src/stream/blob/form.js'
@@ -61,7 +61,7 @@ interface Watched {
 }
 
 /**
- * A store in memory that keeps the contract (src/store/contract/store.ts) to the letter, and notes a fault when its
+ * A store in memory that keeps the contract (src/blobs/store.ts) to the letter, and notes a fault when its
  * caller does not. Forms, lengths, encodings and properties are parameters, so that a wrapper meets everything that a
  * store may do, and nothing that the store does not announce. `end` returns the faults, and what was left open.
  */

@@ -4,10 +4,10 @@ import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import { Code, isStatus, StatusError } from '../../src/base/status-error.js'
+import { getBytes, keep, missingOf, putBytes, type Store } from '../../src/blobs/store.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { DigestBatch } from '../../src/reapi/digest-batch.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
-import { getBytes, keep, missingOf, putBytes, type Store } from '../../src/store/contract/store.js'
 import { join } from '../../src/stream/join.js'
 import { WHOLE } from '../../src/stream/path.js'
 import { until } from '../until.js'
@@ -77,7 +77,7 @@ const BRIEF_SIZES = [0, 1, 64 * KIB + 1, 256 * KIB, 600_017] as const
 
 const sizesOf = ({ isBrief = false }: SuiteOptions): readonly number[] => (isBrief ? BRIEF_SIZES : SIZES)
 
-/** The contract of every kind of store (src/store/contract/store.ts). The test of a kind starts with it. */
+/** The contract of every kind of store (src/blobs/store.ts). The test of a kind starts with it. */
 export const storeSuite = (t: Test, options: SuiteOptions): void => {
   const withStore = (name: string, work: (t: Test, open: OpenStore) => Promise<void>): void => {
     void t.test(`${options.name}: ${name}`, async (t) => {

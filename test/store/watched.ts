@@ -1,10 +1,10 @@
 import { Transform } from 'node:stream'
 import type { StatusError } from '../../src/base/status-error.js'
+import { ForwardingStore } from '../../src/blobs/forwarding.js'
+import { type BlobEntry, type Outcomes, outcomeOf } from '../../src/blobs/store.js'
 import type { Digest } from '../../src/reapi/digest.js'
 import type { DigestBatch } from '../../src/reapi/digest-batch.js'
 import type { Call } from '../../src/rpc/call.js'
-import { ForwardingStore } from '../../src/store/contract/forwarding.js'
-import { type BlobEntry, type Outcomes, outcomeOf } from '../../src/store/contract/store.js'
 import { Blob } from '../../src/stream/blob/blob.js'
 import type { Range } from '../../src/stream/path.js'
 

@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/base/clock.js'
-import { PLAIN, type Store, type StoreProperties } from '../../src/store/contract/store.js'
+import { PLAIN, type Store, type StoreProperties } from '../../src/blobs/store.js'
 import { cacheMetrics } from '../../src/store/kinds/cache_metrics/kind.js'
 import { compression } from '../../src/store/kinds/compression/kind.js'
 import { fastSlow } from '../../src/store/kinds/fast_slow/kind.js'

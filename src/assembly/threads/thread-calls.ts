@@ -1,4 +1,5 @@
 import type { Code, ErrorDetail } from '../../base/status-error.js'
+import type { FinishedFile } from '../../blobs/store.js'
 import { whyOwned } from '../../config/carried.js'
 import type { Config, GlobalOptions, ServerConfig } from '../../config/config.js'
 import type { MetricChanges } from '../../metrics/relayed.js'
@@ -9,7 +10,6 @@ import type { AuditEntry } from '../../security/audit-log.js'
 import type { Verified } from '../../security/identity/verified-credentials.js'
 import type { GateShare, ServedNames, VerifiedKind } from '../../security/thread-gate.js'
 import type { GivenPart } from '../../service/bytestream/kept-parts.js'
-import type { FinishedFile } from '../../store/contract/store.js'
 import type { ThreadUse } from '../../store/contract/thread-use.js'
 
 /** What service threads serve themselves: blobs and results of these servers, whose connections they have, in these stores. */

@@ -1,4 +1,4 @@
-import type { Store } from '../../store/contract/store.js'
+import type { Store } from '../../blobs/store.js'
 import type { Visit } from '../page.js'
 
 /** What pages read of an instance. */

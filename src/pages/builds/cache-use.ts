@@ -1,5 +1,6 @@
 import { LruCache } from '../../base/lru-cache.js'
 import { isStatus } from '../../base/status-error.js'
+import { getBytes, type Store } from '../../blobs/store.js'
 import { resultIn } from '../../misses/evidence.js'
 import { codec } from '../../proto/codec.js'
 import type { ActionResult, Directory } from '../../proto/generated/build.bazel.remote.execution.v2.js'
@@ -7,7 +8,6 @@ import { Digest } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import { type Call, callWith } from '../../rpc/call.js'
 import type { RequestRecord } from '../../rpc/request-records.js'
-import { getBytes, type Store } from '../../store/contract/store.js'
 
 const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
 

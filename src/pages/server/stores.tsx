@@ -1,6 +1,6 @@
 import { countText, shareText, sizeText, timeText } from '../../base/quantities.js'
+import type { ChunkUsage } from '../../blobs/meter.js'
 import type { CacheSeries } from '../../metrics/store-metrics.js'
-import type { ChunkUsage } from '../../store/contract/meter.js'
 import type { Page, Visit } from '../page.js'
 import { Chart, Share } from '../parts/chart.js'
 import { Mark } from '../parts/small.js'

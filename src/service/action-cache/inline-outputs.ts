@@ -1,4 +1,6 @@
 import { isStatus } from '../../base/status-error.js'
+import { ResultMiss } from '../../blobs/result-miss.js'
+import type { Store } from '../../blobs/store.js'
 import { readBlob } from '../../content/read-blob.js'
 import { codec } from '../../proto/codec.js'
 import { Fields } from '../../proto/fields.js'
@@ -6,8 +8,6 @@ import type { ActionResult } from '../../proto/generated/build.bazel.remote.exec
 import { Digest, type DigestMessage } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { Call } from '../../rpc/call.js'
-import { ResultMiss } from '../../store/contract/result-miss.js'
-import type { Store } from '../../store/contract/store.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 const fileCodec = codec('build.bazel.remote.execution.v2.OutputFile')

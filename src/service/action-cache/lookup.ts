@@ -1,8 +1,8 @@
 import { Code, isStatus, StatusError } from '../../base/status-error.js'
+import { missReasonOf } from '../../blobs/result-miss.js'
+import { getBytes, type Store } from '../../blobs/store.js'
 import type { ActionResult } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
-import { missReasonOf } from '../../store/contract/result-miss.js'
-import { getBytes, type Store } from '../../store/contract/store.js'
 import { type InlineContext, type InlineHints, withOutputs } from './inline-outputs.js'
 
 /** Why an action has no result. `error` says it to a client of gRPC. */

@@ -1,5 +1,5 @@
+import type { Store } from '../../blobs/store.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
-import type { Store } from '../../store/contract/store.js'
 import type { CallerResults } from '../../store/scoped/result-cache.js'
 import type { Instances } from '../instance.js'
 

@@ -1,4 +1,5 @@
 import { isStatus } from '../../base/status-error.js'
+import { getBytes, putBytes, type Store } from '../../blobs/store.js'
 import { decodeRecord, encodeRecord } from '../../content/own-record.js'
 import { codec } from '../../proto/codec.js'
 import type { Qualifier } from '../../proto/generated/build.bazel.remote.asset.v1.js'
@@ -6,7 +7,6 @@ import { timestampOf, toMs } from '../../proto/time.js'
 import { Digest } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { Call } from '../../rpc/call.js'
-import { getBytes, putBytes, type Store } from '../../store/contract/store.js'
 import type { AssetRecord, RecordKind } from './asset-record.js'
 import { decodeOlderRecord, keyOfOlderRecord } from './older-records.js'
 

@@ -1,7 +1,7 @@
 import { StatusError } from '../../base/status-error.js'
+import { missingOf } from '../../blobs/store.js'
 import type { QueryWriteStatusRequest, QueryWriteStatusResponseInput } from '../../proto/generated/google.bytestream.js'
 import type { ServedCall } from '../../rpc/rpc.js'
-import { missingOf } from '../../store/contract/store.js'
 import { inInstance } from '../instance.js'
 import { checkNameHeader } from './name-header.js'
 import type { ByteStreamOptions } from './options.js'

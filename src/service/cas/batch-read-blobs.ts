@@ -1,4 +1,5 @@
 import { codeName, isStatus, StatusError } from '../../base/status-error.js'
+import type { Store } from '../../blobs/store.js'
 import { allBytes, readBlob } from '../../content/read-blob.js'
 import type { SparingLog } from '../../log/sparing-log.js'
 import type {
@@ -10,7 +11,6 @@ import { type Compressor, IDENTITY } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import { type Call, cancellation } from '../../rpc/call.js'
 import type { ServedCall } from '../../rpc/rpc.js'
-import type { Store } from '../../store/contract/store.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import { compressed, compressionOf } from '../../stream/compression/compression.js'
 import { parseZstdFrame } from '../../stream/compression/zstd-frame.js'

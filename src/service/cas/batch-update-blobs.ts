@@ -1,4 +1,5 @@
 import { Code, codeName, StatusError } from '../../base/status-error.js'
+import type { BlobEntry } from '../../blobs/store.js'
 import type { SparingLog } from '../../log/sparing-log.js'
 import type {
   BatchUpdateBlobsRequest,
@@ -9,7 +10,6 @@ import { compressorOfValue, IDENTITY } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import { type Call, cancellation } from '../../rpc/call.js'
 import type { RpcCall } from '../../rpc/rpc.js'
-import type { BlobEntry } from '../../store/contract/store.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import { type CasInstance, checkBlobSize, servedCompressor } from '../instance.js'
 import { openRequest, requestDigests } from '../request.js'

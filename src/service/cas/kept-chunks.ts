@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock.js'
+import type { Store } from '../../blobs/store.js'
 import type { Log } from '../../log/log.js'
 import type { Digest } from '../../reapi/digest.js'
 import { DigestBatch } from '../../reapi/digest-batch.js'
 import { internalCall } from '../../rpc/call.js'
-import type { Store } from '../../store/contract/store.js'
 
 /**
  * How long the chunks of a SplitBlob answer are kept. A client must be able to fetch all chunks of an answer: if a

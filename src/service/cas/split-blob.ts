@@ -1,7 +1,7 @@
 import { StatusError } from '../../base/status-error.js'
+import { missingOf } from '../../blobs/store.js'
 import type { SplitBlobRequest, SplitBlobResponseInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { RpcCall } from '../../rpc/rpc.js'
-import { missingOf } from '../../store/contract/store.js'
 import type { CasInstance } from '../instance.js'
 import { openRequest, requestDigest } from '../request.js'
 import type { ChunkedBlobs } from './chunked-blobs.js'

@@ -1,11 +1,11 @@
 import type { Clock } from '../../base/clock.js'
 import { StatusError } from '../../base/status-error.js'
+import type { Store } from '../../blobs/store.js'
 import type { DirectoryTrees } from '../../content/directory-trees.js'
 import type { Log } from '../../log/log.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import { instanceOfOperation, unknownOperation } from '../../reapi/operation-name.js'
 import type { Scheduler } from '../../scheduler/scheduler.js'
-import type { Store } from '../../store/contract/store.js'
 import { type Instances, instanceOf, servedInstance } from '../instance.js'
 import type { LinkFor } from './operation-message.js'
 

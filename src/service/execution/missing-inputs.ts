@@ -1,10 +1,10 @@
 import { isStatus, type StatusError } from '../../base/status-error.js'
+import { missingOf, type Store } from '../../blobs/store.js'
 import type { DirectoryTrees } from '../../content/directory-trees.js'
 import { MissingBlobs } from '../../reapi/action.js'
 import { directoryFiles } from '../../reapi/action-result.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
-import { missingOf, type Store } from '../../store/contract/store.js'
 
 const MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
 /** Files that are parsed and looked up together, and violations that are encoded together, between turns of the event loop. */

@@ -1,12 +1,12 @@
 import { LruCache } from '../../base/lru-cache.js'
 import { isStatus } from '../../base/status-error.js'
+import { ForwardingStore } from '../../blobs/forwarding.js'
+import { getBytes, putBytes, type Store } from '../../blobs/store.js'
 import { decodeRecord, encodeRecord } from '../../content/own-record.js'
 import { codec } from '../../proto/codec.js'
 import { Digest } from '../../reapi/digest.js'
 import { digestFunctions } from '../../reapi/digest-function.js'
 import type { Call } from '../../rpc/call.js'
-import { ForwardingStore } from '../../store/contract/forwarding.js'
-import { getBytes, putBytes, type Store } from '../../store/contract/store.js'
 import type { Blob } from '../../stream/blob/blob.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')

@@ -1,14 +1,23 @@
 import { Code, isStatus, StatusError } from '../../base/status-error.js'
 import { freshMs, turnMs } from '../../base/turn-clock.js'
+import { ForwardingStore } from '../../blobs/forwarding.js'
+import type { OperationMeter, StoreMeter, StoreOperation, StoreResult } from '../../blobs/meter.js'
+import type {
+  BlobChunks,
+  BlobEntry,
+  FarTrees,
+  LastingBlobs,
+  Outcomes,
+  Removal,
+  SideBySide,
+  Store,
+} from '../../blobs/store.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { Call } from '../../rpc/call.js'
 import { inSpan } from '../../rpc/in-span.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import { type Range, WHOLE } from '../../stream/path.js'
-import { ForwardingStore } from './forwarding.js'
-import type { OperationMeter, StoreMeter, StoreOperation, StoreResult } from './meter.js'
-import type { BlobChunks, BlobEntry, FarTrees, LastingBlobs, Outcomes, Removal, SideBySide, Store } from './store.js'
 
 /**
  * A store at its path in the configuration. The builder wraps every store in one, so that no kind repeats what all

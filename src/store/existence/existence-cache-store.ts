@@ -1,11 +1,11 @@
 import { isStatus } from '../../base/status-error.js'
+import { ForwardingStore } from '../../blobs/forwarding.js'
+import type { BlobEntry, FarTrees, Outcomes, Removal, Store, StoreProperties } from '../../blobs/store.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { type Call, callWith } from '../../rpc/call.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
-import { ForwardingStore } from '../contract/forwarding.js'
-import type { BlobEntry, FarTrees, Outcomes, Removal, Store, StoreProperties } from '../contract/store.js'
 import { ABSENT, type BlobIndex } from '../index/blob-index.js'
 
 /**

@@ -1,5 +1,5 @@
+import { compareListed, type ListBlobs, type ListedBlob, type ListQuestion } from '../../blobs/listing.js'
 import { TimeSlices } from '../../work/time-slices.js'
-import { compareListed, type ListBlobs, type ListedBlob, type ListQuestion } from '../contract/listing.js'
 import type { BlobIndex } from './blob-index.js'
 
 const SLICE_MS = 5

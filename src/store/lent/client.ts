@@ -1,13 +1,6 @@
 import { open } from 'node:fs/promises'
 import type { HealthStatus } from '../../base/health.js'
 import { Code, isStatus, StatusError } from '../../base/status-error.js'
-import { errorOf } from '../../proto/error-details.js'
-import { type BlobPart, BlobPlace, type StoreResponse } from '../../proto/generated/remexec.worker.v1.js'
-import type { Digest } from '../../reapi/digest.js'
-import type { DigestBatch } from '../../reapi/digest-batch.js'
-import type { Call } from '../../rpc/call.js'
-import { Blob } from '../../stream/blob/blob.js'
-import { extentOf, type Range } from '../../stream/path.js'
 import {
   BaseStore,
   type BlobEntry,
@@ -15,7 +8,14 @@ import {
   type Outcomes,
   outcomeOf,
   type Removal,
-} from '../contract/store.js'
+} from '../../blobs/store.js'
+import { errorOf } from '../../proto/error-details.js'
+import { type BlobPart, BlobPlace, type StoreResponse } from '../../proto/generated/remexec.worker.v1.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
+import type { Call } from '../../rpc/call.js'
+import { Blob } from '../../stream/blob/blob.js'
+import { extentOf, type Range } from '../../stream/path.js'
 import { Batches } from './batches.js'
 import { LentStoreFiles } from './client-files.js'
 import { inPieces, LentStoreRequests, messageOf, messagesOf, type Scope, type WorkerMessage } from './requests.js'

@@ -1,5 +1,6 @@
 import { unlink } from 'node:fs/promises'
 import { StatusError } from '../../base/status-error.js'
+import { type BlobFiles, type BlobLease, missingOf, type Store } from '../../blobs/store.js'
 import type { Input } from '../../proto/codec.js'
 import { statusOf } from '../../proto/error-details.js'
 import {
@@ -17,7 +18,6 @@ import { spanElsewhere, type Tracer } from '../../rpc/trace.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { boundedMap, LANES } from '../../work/bounded-map.js'
 import { Semaphore } from '../../work/semaphore.js'
-import { type BlobFiles, type BlobLease, missingOf, type Store } from '../contract/store.js'
 import { isolatedView } from '../view/isolated.js'
 
 /** The stores of the server that a worker on the same machine may use. */

@@ -1,9 +1,4 @@
 import type { HealthStatus } from '../../base/health.js'
-import type { Digest } from '../../reapi/digest.js'
-import { DigestBatch } from '../../reapi/digest-batch.js'
-import type { Call } from '../../rpc/call.js'
-import type { Blob } from '../../stream/blob/blob.js'
-import type { Range } from '../../stream/path.js'
 import {
   BaseStore,
   type BlobEntry,
@@ -11,7 +6,12 @@ import {
   type Removal,
   type Store,
   type StoreProperties,
-} from '../contract/store.js'
+} from '../../blobs/store.js'
+import type { Digest } from '../../reapi/digest.js'
+import { DigestBatch } from '../../reapi/digest-batch.js'
+import type { Call } from '../../rpc/call.js'
+import type { Blob } from '../../stream/blob/blob.js'
+import type { Range } from '../../stream/path.js'
 import { putInGroups } from './put-in-groups.js'
 
 /** A store and its key in the configuration. */

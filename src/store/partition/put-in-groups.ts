@@ -1,5 +1,5 @@
+import type { BlobEntry, Outcomes } from '../../blobs/store.js'
 import { allOf } from '../../work/all-of.js'
-import type { BlobEntry, Outcomes } from '../contract/store.js'
 
 /**
  * Splits `entries` by `wayOf` and puts each group in one call, all groups at the same time. Returns the outcomes in the

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../base/clock.js'
 import { isStatus } from '../../base/status-error.js'
+import { getBytes, putBytes, removeIfPossible, type Store } from '../../blobs/store.js'
 import { decodeRecord, encodeRecord } from '../../content/own-record.js'
 import type { Log } from '../../log/log.js'
 import { codec } from '../../proto/codec.js'
@@ -8,7 +9,6 @@ import { Digest } from '../../reapi/digest.js'
 import { internalCall } from '../../rpc/call.js'
 import type { Scope } from '../../rpc/scope.js'
 import { inBackground } from '../../work/in-background.js'
-import { getBytes, putBytes, removeIfPossible, type Store } from '../contract/store.js'
 import { noReads, type ScopeLayer } from './scope-reads.js'
 
 const stateCodec = codec('remexec.record.v1.ScopeState')

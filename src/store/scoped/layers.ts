@@ -1,12 +1,12 @@
 import { isStatus } from '../../base/status-error.js'
+import { ForwardingStore } from '../../blobs/forwarding.js'
+import { missReasonOf } from '../../blobs/result-miss.js'
+import type { Store, StoreProperties } from '../../blobs/store.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { type Call, callWith } from '../../rpc/call.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
-import { ForwardingStore } from '../contract/forwarding.js'
-import { missReasonOf } from '../contract/result-miss.js'
-import type { Store, StoreProperties } from '../contract/store.js'
 
 /** Action caches that are read one after the other. Only the first one is ever changed. */
 export const layered = (first: Store, ...others: readonly Store[]): Store =>

@@ -1,7 +1,7 @@
 import { LruCache } from '../../base/lru-cache.js'
+import type { Store } from '../../blobs/store.js'
 import type { Call } from '../../rpc/call.js'
 import type { Scope } from '../../rpc/scope.js'
-import type { Store } from '../contract/store.js'
 import { layered, meteredLayers } from './layers.js'
 import type { ScopeLayer } from './scope-reads.js'
 

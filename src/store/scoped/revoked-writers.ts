@@ -1,5 +1,7 @@
 import type { Clock } from '../../base/clock.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
+import { ForwardingStore } from '../../blobs/forwarding.js'
+import { getBytes, putBytes, removeIfPossible, type Store } from '../../blobs/store.js'
 import { decodeRecord, encodeRecord } from '../../content/own-record.js'
 import type { Log } from '../../log/log.js'
 import { codec } from '../../proto/codec.js'
@@ -10,8 +12,6 @@ import { type Call, internalCall } from '../../rpc/call.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { type Range, WHOLE } from '../../stream/path.js'
 import { inBackground } from '../../work/in-background.js'
-import { ForwardingStore } from '../contract/forwarding.js'
-import { getBytes, putBytes, removeIfPossible, type Store } from '../contract/store.js'
 
 const revokedCodec = codec('remexec.record.v1.RevokedWriters')
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')

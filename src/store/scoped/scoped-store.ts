@@ -1,16 +1,6 @@
 import { isStatus, StatusError } from '../../base/status-error.js'
-import { decodeRecord, encodeRecord, referencedByRecord } from '../../content/own-record.js'
-import { codec } from '../../proto/codec.js'
-import { type ReferencedBlobs, referencedBlobs } from '../../reapi/action-result.js'
-import { Digest } from '../../reapi/digest.js'
-import type { DigestBatch } from '../../reapi/digest-batch.js'
-import type { Call } from '../../rpc/call.js'
-import type { Scope } from '../../rpc/scope.js'
-import { Blob } from '../../stream/blob/blob.js'
-import { type Range, WHOLE } from '../../stream/path.js'
-import { boundedMap, LANES } from '../../work/bounded-map.js'
-import { inWordsOfClients } from '../contract/error-words.js'
-import { ForwardingStore } from '../contract/forwarding.js'
+import { inWordsOfClients } from '../../blobs/error-words.js'
+import { ForwardingStore } from '../../blobs/forwarding.js'
 import {
   type BlobEntry,
   type BlobFiles,
@@ -21,7 +11,17 @@ import {
   type Removal,
   type Store,
   type StoreProperties,
-} from '../contract/store.js'
+} from '../../blobs/store.js'
+import { decodeRecord, encodeRecord, referencedByRecord } from '../../content/own-record.js'
+import { codec } from '../../proto/codec.js'
+import { type ReferencedBlobs, referencedBlobs } from '../../reapi/action-result.js'
+import { Digest } from '../../reapi/digest.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
+import type { Call } from '../../rpc/call.js'
+import type { Scope } from '../../rpc/scope.js'
+import { Blob } from '../../stream/blob/blob.js'
+import { type Range, WHOLE } from '../../stream/path.js'
+import { boundedMap, LANES } from '../../work/bounded-map.js'
 import type { KnownScope } from './known-scope.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')

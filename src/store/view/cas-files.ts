@@ -1,6 +1,6 @@
+import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedFile } from '../../blobs/store.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
-import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedFile } from '../contract/store.js'
 
 /** Blobs as files, including the empty blob, which no store keeps. */
 export class CasFiles implements BlobFiles {

@@ -1,9 +1,4 @@
-import type { Digest } from '../../reapi/digest.js'
-import type { DigestBatch } from '../../reapi/digest-batch.js'
-import type { Call } from '../../rpc/call.js'
-import { Blob } from '../../stream/blob/blob.js'
-import { extentOf, type Range } from '../../stream/path.js'
-import { ForwardingStore } from '../contract/forwarding.js'
+import { ForwardingStore } from '../../blobs/forwarding.js'
 import {
   type BlobChunks,
   type BlobEntry,
@@ -12,7 +7,12 @@ import {
   outcomeOf,
   type Removal,
   type Store,
-} from '../contract/store.js'
+} from '../../blobs/store.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
+import type { Call } from '../../rpc/call.js'
+import { Blob } from '../../stream/blob/blob.js'
+import { extentOf, type Range } from '../../stream/path.js'
 import { putInGroups } from '../partition/put-in-groups.js'
 import { CasFiles } from './cas-files.js'
 

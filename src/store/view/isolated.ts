@@ -1,10 +1,5 @@
-import type { Digest } from '../../reapi/digest.js'
-import { DigestBatch } from '../../reapi/digest-batch.js'
-import type { Call } from '../../rpc/call.js'
-import type { Blob } from '../../stream/blob/blob.js'
-import type { Range } from '../../stream/path.js'
-import { inWordsOfClients } from '../contract/error-words.js'
-import { ForwardingStore } from '../contract/forwarding.js'
+import { inWordsOfClients } from '../../blobs/error-words.js'
+import { ForwardingStore } from '../../blobs/forwarding.js'
 import type {
   BlobChunks,
   BlobFiles,
@@ -13,7 +8,12 @@ import type {
   LocatedBlob,
   ReservedFile,
   Store,
-} from '../contract/store.js'
+} from '../../blobs/store.js'
+import type { Digest } from '../../reapi/digest.js'
+import { DigestBatch } from '../../reapi/digest-batch.js'
+import type { Call } from '../../rpc/call.js'
+import type { Blob } from '../../stream/blob/blob.js'
+import type { Range } from '../../stream/path.js'
 
 /**
  * The view of one instance on a store that it shares with others. The instance finds only blobs that it wrote itself,

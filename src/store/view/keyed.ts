@@ -1,8 +1,8 @@
+import { ForwardingStore } from '../../blobs/forwarding.js'
+import type { Store } from '../../blobs/store.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { Call } from '../../rpc/call.js'
-import { ForwardingStore } from '../contract/forwarding.js'
-import type { Store } from '../contract/store.js'
 
 /**
  * Marks the keys of a store as not describing the content. Used for every store that serves as an action cache, and

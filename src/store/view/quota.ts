@@ -1,11 +1,6 @@
 import type { Clock } from '../../base/clock.js'
 import { StatusError } from '../../base/status-error.js'
-import type { Digest } from '../../reapi/digest.js'
-import type { DigestBatch } from '../../reapi/digest-batch.js'
-import { type Call, internalCall } from '../../rpc/call.js'
-import type { Blob } from '../../stream/blob/blob.js'
-import type { Range } from '../../stream/path.js'
-import { ForwardingStore } from '../contract/forwarding.js'
+import { ForwardingStore } from '../../blobs/forwarding.js'
 import {
   type BlobChunks,
   type BlobEntry,
@@ -13,7 +8,12 @@ import {
   outcomeOf,
   type Removal,
   type Store,
-} from '../contract/store.js'
+} from '../../blobs/store.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
+import { type Call, internalCall } from '../../rpc/call.js'
+import type { Blob } from '../../stream/blob/blob.js'
+import type { Range } from '../../stream/path.js'
 import { ABSENT, BlobIndex } from '../index/blob-index.js'
 import { putInGroups } from '../partition/put-in-groups.js'
 

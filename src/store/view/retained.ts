@@ -1,10 +1,10 @@
+import { ForwardingStore } from '../../blobs/forwarding.js'
+import { type BlobChunks, type BlobEntry, keep, type Outcomes, type Store } from '../../blobs/store.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { type Call, callWith } from '../../rpc/call.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
-import { ForwardingStore } from '../contract/forwarding.js'
-import { type BlobChunks, type BlobEntry, keep, type Outcomes, type Store } from '../contract/store.js'
 
 /** A store as seen by an instance with a retention of its own: what it uses is kept for at least that long. */
 export class RetainedStore extends ForwardingStore {

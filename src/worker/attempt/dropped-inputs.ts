@@ -1,5 +1,5 @@
+import type { Store } from '../../blobs/store.js'
 import type { Call } from '../../rpc/call.js'
-import type { Store } from '../../store/contract/store.js'
 import { changedInputs } from '../input/changed.js'
 import type { InputLink } from '../input/root.js'
 

@@ -1,9 +1,9 @@
 import { type CodeName, codeName, StatusError } from '../../base/status-error.js'
+import { ForwardingStore } from '../../blobs/forwarding.js'
+import type { BlobEntry, BlobFiles, BlobLease, Outcomes, Removal, Store } from '../../blobs/store.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { Call } from '../../rpc/call.js'
-import { ForwardingStore } from '../../store/contract/forwarding.js'
-import type { BlobEntry, BlobFiles, BlobLease, Outcomes, Removal, Store } from '../../store/contract/store.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
 

@@ -1,4 +1,4 @@
-import type { PrivateCopies } from '../../store/contract/local-file.js'
+import type { PrivateCopies } from '../../blobs/local-file.js'
 import type { Sandbox } from '../command/sandbox.js'
 
 /** Commands of root can write to read-only files, so that a link to the only copy of a blob could cost the blob. */

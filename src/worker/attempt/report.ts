@@ -1,8 +1,8 @@
+import { putBytes, type Store } from '../../blobs/store.js'
 import { codec } from '../../proto/codec.js'
 import type { ActionResultInput, ExecuteResponseInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
-import { putBytes, type Store } from '../../store/contract/store.js'
 
 const actionResultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 const historyCodec = codec('remexec.worker.v1.HistoricalExecuteResponse')

@@ -1,8 +1,8 @@
 import { isStatus } from '../../base/status-error.js'
+import type { BlobFiles, DirectoryBytes } from '../../blobs/store.js'
 import type { Digest } from '../../reapi/digest.js'
 import { parseDirectory } from '../../reapi/directory.js'
 import type { Call } from '../../rpc/call.js'
-import type { BlobFiles, DirectoryBytes } from '../../store/contract/store.js'
 import { inBackground } from '../../work/in-background.js'
 import { fetchBlobs } from './lease.js'
 

@@ -1,6 +1,6 @@
+import type { DirectoryBytes, Store } from '../../blobs/store.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
-import type { DirectoryBytes, Store } from '../../store/contract/store.js'
 import { FilesAhead } from './files-ahead.js'
 
 /**

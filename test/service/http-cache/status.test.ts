@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import { keptSizes } from '../../../src/assembly/kept-sizes.js'
 import { version } from '../../../src/base/version.js'
+import type { StoreUsage } from '../../../src/blobs/meter.js'
 import { parseConfig } from '../../../src/config/load.js'
 import { hashOf as tokenHash } from '../../../src/security/identity/credential.js'
-import type { StoreUsage } from '../../../src/store/contract/meter.js'
 import { bodyOf, KIB, serveCaches } from './harness.js'
 
 const BAZEL = [{ path: '/', kind: 'bazel', instance_name: 'main' }]

@@ -1,6 +1,6 @@
 /** The remote backends, as the tests run them. */
 import type { Test } from 'tap'
-import type { Store } from '../../../src/store/contract/store.js'
+import type { Store } from '../../../src/blobs/store.js'
 import { asCas } from '../../../src/store/view/cas.js'
 import { serve } from '../../service/harness.js'
 import { memoryStore } from '../build.js'

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { missingOf, putBytes, type Store } from '../../../src/store/contract/store.js'
+import { missingOf, putBytes, type Store } from '../../../src/blobs/store.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
 import { bytesOf, call, cut, digestOf, get, isPresent, put, putAll, source } from '../blobs.js'
 import { rejects } from '../suite.js'

@@ -1,6 +1,6 @@
+import type { Store } from '../../../src/blobs/store.js'
 import { StoreMetrics } from '../../../src/metrics/store-metrics.js'
 import { StoreNode } from '../../../src/store/contract/node.js'
-import type { Store } from '../../../src/store/contract/store.js'
 
 const FAILED = ['error', 'cancelled'] as const
 const OPERATIONS = ['read', 'find_missing', 'write'] as const

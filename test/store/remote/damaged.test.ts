@@ -1,7 +1,7 @@
 /** Blobs that were damaged at a backend: truncated, changed, or without a part. */
 import { MongoClient } from 'mongodb'
 import t, { type Test } from 'tap'
-import type { Store } from '../../../src/store/contract/store.js'
+import type { Store } from '../../../src/blobs/store.js'
 import { untilSo } from '../../until.js'
 import { bytesOf, digestOf, get, isPresent, put } from '../blobs.js'
 import { startAzure, withoutAzure } from '../kinds/experimental_cloud_object_store/azure-server.js'

@@ -1,7 +1,7 @@
 /** Every backend with its test server, behind a proxy that breaks on demand. */
 import type { Test } from 'tap'
+import type { Store } from '../../../src/blobs/store.js'
 import type { RedisStoreOptions } from '../../../src/config/config.js'
-import type { Store } from '../../../src/store/contract/store.js'
 import { startAzure, withoutAzure } from '../kinds/experimental_cloud_object_store/azure-server.js'
 import { startGcs, withoutGcs } from '../kinds/experimental_cloud_object_store/gcs-server.js'
 import { openObjectStore } from '../kinds/experimental_cloud_object_store/open.js'

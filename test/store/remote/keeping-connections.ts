@@ -1,6 +1,6 @@
 /** Kept connections that the other side closes at any time, and slow connections. */
 import type { Test } from 'tap'
-import { missingOf } from '../../../src/store/contract/store.js'
+import { missingOf } from '../../../src/blobs/store.js'
 import { bytesOf, call, digestOf, get, put } from '../blobs.js'
 import type { TestedBackend, Wishes } from './every-backend.js'
 

@@ -1,7 +1,7 @@
 /** Backends killed in the middle of a transfer, as by the kernel when memory is short. */
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
-import type { Store } from '../../../src/store/contract/store.js'
+import type { Store } from '../../../src/blobs/store.js'
 import { pour } from '../../../src/stream/blob/pour.js'
 import { WHOLE } from '../../../src/stream/path.js'
 import { untilSo } from '../../until.js'

@@ -1,7 +1,7 @@
+import { ForwardingStore } from '../../../blobs/forwarding.js'
+import type { FarTrees } from '../../../blobs/store.js'
 import type { CacheMetricsOptions } from '../../../config/config.js'
-import { ForwardingStore } from '../../contract/forwarding.js'
 import type { StoreKind } from '../../contract/kind.js'
-import type { FarTrees } from '../../contract/store.js'
 import { oneForAll } from '../../contract/thread-use.js'
 
 /** Gives a backend its own label in the cache metrics. Blobs pass unchanged. Every store has metrics without it too. */

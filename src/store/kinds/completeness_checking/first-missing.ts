@@ -1,4 +1,5 @@
 import { isStatus } from '../../../base/status-error.js'
+import { missingOf, type Store } from '../../../blobs/store.js'
 import type { DirectoryTrees } from '../../../content/directory-trees.js'
 import { readBlob } from '../../../content/read-blob.js'
 import { codec } from '../../../proto/codec.js'
@@ -6,7 +7,6 @@ import { submessagesOf } from '../../../proto/submessages.js'
 import { directoryFiles, type ReferencedBlobs } from '../../../reapi/action-result.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { Call } from '../../../rpc/call.js'
-import { missingOf, type Store } from '../../contract/store.js'
 
 const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
 

@@ -1,8 +1,8 @@
 import { isStatus } from '../../../base/status-error.js'
+import type { Store } from '../../../blobs/store.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { Call } from '../../../rpc/call.js'
 import type { Range } from '../../../stream/path.js'
-import type { Store } from '../../contract/store.js'
 import {
   checkCrc,
   corrupt,

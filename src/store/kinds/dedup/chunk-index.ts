@@ -1,12 +1,12 @@
 import { LruCache } from '../../../base/lru-cache.js'
 import { orAbsent, StatusError } from '../../../base/status-error.js'
+import { getBytes, missingOf, putBytes, type Removal, type Store } from '../../../blobs/store.js'
 import { decodeChunkList, encodeChunkList, MAX_LIST_BYTES, sizeOfChunks } from '../../../content/chunk-list.js'
 import type { ChunkList } from '../../../reapi/chunking.js'
 import type { Digest } from '../../../reapi/digest.js'
 import { DigestBatch } from '../../../reapi/digest-batch.js'
 import type { Call } from '../../../rpc/call.js'
 import { boundedMap, LANES } from '../../../work/bounded-map.js'
-import { getBytes, missingOf, putBytes, type Removal, type Store } from '../../contract/store.js'
 import { asKeyed } from '../../view/keyed.js'
 
 /** Bound on the chunks of recently read lists: at most 40 MB. */

@@ -1,5 +1,5 @@
+import type { ChunkUsage } from '../../../blobs/meter.js'
 import type { Digest } from '../../../reapi/digest.js'
-import type { ChunkUsage } from '../../contract/meter.js'
 
 /** Uploads of fewer bytes are not looked for among the chunks of later splices, so that small blobs cost nothing. */
 const LEAST_BYTES = 16 * 1024

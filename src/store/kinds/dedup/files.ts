@@ -1,11 +1,5 @@
 import { open } from 'node:fs/promises'
 import { isStatus, StatusError } from '../../../base/status-error.js'
-import type { Digest } from '../../../reapi/digest.js'
-import { DigestBatch } from '../../../reapi/digest-batch.js'
-import type { Call } from '../../../rpc/call.js'
-import { Blob } from '../../../stream/blob/blob.js'
-import { STAGE_BYTES, WHOLE } from '../../../stream/path.js'
-import { SingleFlight } from '../../../work/single-flight.js'
 import {
   type BlobFiles,
   type BlobLease,
@@ -15,7 +9,13 @@ import {
   outcomeOf,
   type ReservedFile,
   type Store,
-} from '../../contract/store.js'
+} from '../../../blobs/store.js'
+import type { Digest } from '../../../reapi/digest.js'
+import { DigestBatch } from '../../../reapi/digest-batch.js'
+import type { Call } from '../../../rpc/call.js'
+import { Blob } from '../../../stream/blob/blob.js'
+import { STAGE_BYTES, WHOLE } from '../../../stream/path.js'
+import { SingleFlight } from '../../../work/single-flight.js'
 
 export interface DedupFilesParts {
   /** The store of chunks, which decides what exists. */

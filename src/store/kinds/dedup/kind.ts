@@ -1,5 +1,16 @@
 import type { HealthStatus } from '../../../base/health.js'
 import { isStatus, StatusError } from '../../../base/status-error.js'
+import {
+  BaseStore,
+  type BlobChunks,
+  type BlobEntry,
+  type BlobFiles,
+  type Outcomes,
+  PLAIN,
+  type Removal,
+  type Store,
+  type StoreProperties,
+} from '../../../blobs/store.js'
 import type { DedupOptions } from '../../../config/config.js'
 import { mostChunksIn, sizeOfChunks } from '../../../content/chunk-list.js'
 import { ChunkWriter } from '../../../content/chunk-writer.js'
@@ -15,17 +26,6 @@ import { extentOf, type Range, WHOLE } from '../../../stream/path.js'
 import { Semaphore } from '../../../work/semaphore.js'
 import type { StoreKind } from '../../contract/kind.js'
 import { leastOf } from '../../contract/promised.js'
-import {
-  BaseStore,
-  type BlobChunks,
-  type BlobEntry,
-  type BlobFiles,
-  type Outcomes,
-  PLAIN,
-  type Removal,
-  type Store,
-  type StoreProperties,
-} from '../../contract/store.js'
 import { oneForAll } from '../../contract/thread-use.js'
 import { putInGroups } from '../../partition/put-in-groups.js'
 import { ChunkIndex } from './chunk-index.js'

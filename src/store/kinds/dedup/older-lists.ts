@@ -1,9 +1,9 @@
 import { isStatus } from '../../../base/status-error.js'
+import type { Store } from '../../../blobs/store.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import type { Call } from '../../../rpc/call.js'
 import { joinParts } from '../../../stream/chunking/joined-file.js'
-import type { Store } from '../../contract/store.js'
 import type { ChunkIndex } from './chunk-index.js'
 import { partsBetween } from './parts.js'
 

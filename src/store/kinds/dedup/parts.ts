@@ -1,9 +1,9 @@
+import type { SideBySide, Store } from '../../../blobs/store.js'
 import type { Digest } from '../../../reapi/digest.js'
 import { type Call, callWith } from '../../../rpc/call.js'
 import type { Blob } from '../../../stream/blob/blob.js'
 import { type BlobPart, joinParts } from '../../../stream/chunking/joined-file.js'
 import { isWhole, type Range } from '../../../stream/path.js'
-import type { SideBySide, Store } from '../../contract/store.js'
 
 /** A chunk, and which of its bytes are wanted. */
 interface Wanted {

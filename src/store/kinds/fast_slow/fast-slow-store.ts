@@ -1,15 +1,5 @@
 import type { HealthStatus } from '../../../base/health.js'
 import { isStatus } from '../../../base/status-error.js'
-import type { FastSlowOptions } from '../../../config/config.js'
-import { SparingLog } from '../../../log/sparing-log.js'
-import type { Digest } from '../../../reapi/digest.js'
-import { DigestBatch } from '../../../reapi/digest-batch.js'
-import { type Call, callWith } from '../../../rpc/call.js'
-import type { Blob } from '../../../stream/blob/blob.js'
-import { putBoth } from '../../../stream/blob/put-both.js'
-import { isWhole, type Range } from '../../../stream/path.js'
-import { unlessAborted } from '../../../work/deadline.js'
-import type { BuildContext } from '../../contract/kind.js'
 import {
   BaseStore,
   type BlobEntry,
@@ -20,7 +10,17 @@ import {
   type Removal,
   type Store,
   type StoreProperties,
-} from '../../contract/store.js'
+} from '../../../blobs/store.js'
+import type { FastSlowOptions } from '../../../config/config.js'
+import { SparingLog } from '../../../log/sparing-log.js'
+import type { Digest } from '../../../reapi/digest.js'
+import { DigestBatch } from '../../../reapi/digest-batch.js'
+import { type Call, callWith } from '../../../rpc/call.js'
+import type { Blob } from '../../../stream/blob/blob.js'
+import { putBoth } from '../../../stream/blob/put-both.js'
+import { isWhole, type Range } from '../../../stream/path.js'
+import { unlessAborted } from '../../../work/deadline.js'
+import type { BuildContext } from '../../contract/kind.js'
 import { Confirmed } from './confirmed.js'
 import { Copies } from './copies.js'
 import { absentIfAway, isCallers, takenByNeither, unlessAway, warnNotCached } from './failures.js'

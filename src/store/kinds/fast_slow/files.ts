@@ -1,11 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { isStatus, StatusError } from '../../../base/status-error.js'
-import type { SparingLog } from '../../../log/sparing-log.js'
-import type { Digest } from '../../../reapi/digest.js'
-import type { Call } from '../../../rpc/call.js'
-import { Blob } from '../../../stream/blob/blob.js'
-import { STAGE_BYTES } from '../../../stream/path.js'
 import {
   type BlobFiles,
   type BlobLease,
@@ -16,7 +11,12 @@ import {
   outcomeOf,
   type ReservedFile,
   type Store,
-} from '../../contract/store.js'
+} from '../../../blobs/store.js'
+import type { SparingLog } from '../../../log/sparing-log.js'
+import type { Digest } from '../../../reapi/digest.js'
+import type { Call } from '../../../rpc/call.js'
+import { Blob } from '../../../stream/blob/blob.js'
+import { STAGE_BYTES } from '../../../stream/path.js'
 import type { Copies } from './copies.js'
 import { absentIfAway, takenByNeither, warnNotCached } from './failures.js'
 import type { SlowTouches } from './slow-touches.js'

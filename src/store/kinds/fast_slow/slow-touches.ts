@@ -1,10 +1,10 @@
 import type { Clock } from '../../../base/clock.js'
+import type { Store } from '../../../blobs/store.js'
 import type { Log } from '../../../log/log.js'
 import { SparingLog } from '../../../log/sparing-log.js'
 import type { Digest } from '../../../reapi/digest.js'
 import { DigestBatch } from '../../../reapi/digest-batch.js'
 import { type Call, internalCall } from '../../../rpc/call.js'
-import type { Store } from '../../contract/store.js'
 
 /** Minimum time between two reports of the same blob to slow. */
 const PERIOD_MS = 5 * 60_000

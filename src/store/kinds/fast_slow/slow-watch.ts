@@ -1,10 +1,10 @@
 import type { Clock } from '../../../base/clock.js'
 import { Code, StatusError } from '../../../base/status-error.js'
+import type { Store } from '../../../blobs/store.js'
 import type { Log } from '../../../log/log.js'
 import { type Call, internalCall, whenAborted } from '../../../rpc/call.js'
 import { LATE, within } from '../../../work/deadline.js'
 import { inBackground } from '../../../work/in-background.js'
-import type { Store } from '../../contract/store.js'
 
 /** Answers about the request or the blob. Any other failure means that slow does not work now. */
 const ANSWERS: ReadonlySet<number> = new Set([

@@ -1,11 +1,11 @@
 import { isStatus, type StatusError } from '../../../base/status-error.js'
+import { ForwardingStore } from '../../../blobs/forwarding.js'
+import { type BlobEntry, type FarTrees, type Outcomes, outcomeOf, type Store } from '../../../blobs/store.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import type { Call } from '../../../rpc/call.js'
 import type { Blob } from '../../../stream/blob/blob.js'
 import type { Range } from '../../../stream/path.js'
-import { ForwardingStore } from '../../contract/forwarding.js'
-import { type BlobEntry, type FarTrees, type Outcomes, outcomeOf, type Store } from '../../contract/store.js'
 import { isOutage, type SlowWatch } from './slow-watch.js'
 
 /**

@@ -5,15 +5,7 @@ import { freeBytesOf } from '../../../base/free-bytes.js'
 import type { HealthStatus } from '../../../base/health.js'
 import { counted, sizeText } from '../../../base/quantities.js'
 import type { StatusError } from '../../../base/status-error.js'
-import type { BytesInFlight } from '../../../ledger/bytes-in-flight.js'
-import type { Digest } from '../../../reapi/digest.js'
-import type { DigestBatch } from '../../../reapi/digest-batch.js'
-import { type Call, cancelledBy } from '../../../rpc/call.js'
-import type { Blob } from '../../../stream/blob/blob.js'
-import type { BlobForm } from '../../../stream/blob/form.js'
-import type { Range } from '../../../stream/path.js'
-import type { Semaphore } from '../../../work/semaphore.js'
-import type { StoreUsage } from '../../contract/meter.js'
+import type { StoreUsage } from '../../../blobs/meter.js'
 import {
   BaseStore,
   type BlobEntry,
@@ -23,7 +15,15 @@ import {
   PLAIN,
   type Removal,
   type StoreProperties,
-} from '../../contract/store.js'
+} from '../../../blobs/store.js'
+import type { BytesInFlight } from '../../../ledger/bytes-in-flight.js'
+import type { Digest } from '../../../reapi/digest.js'
+import type { DigestBatch } from '../../../reapi/digest-batch.js'
+import { type Call, cancelledBy } from '../../../rpc/call.js'
+import type { Blob } from '../../../stream/blob/blob.js'
+import type { BlobForm } from '../../../stream/blob/form.js'
+import type { Range } from '../../../stream/path.js'
+import type { Semaphore } from '../../../work/semaphore.js'
 import { ABSENT } from '../../index/blob-index.js'
 import type { Claimant } from '../../index/promises.js'
 import { putInGroups } from '../../partition/put-in-groups.js'

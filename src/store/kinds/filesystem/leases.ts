@@ -1,5 +1,5 @@
+import type { BlobLease } from '../../../blobs/store.js'
 import type { Digest } from '../../../reapi/digest.js'
-import type { BlobLease } from '../../contract/store.js'
 import { ABSENT, type BlobIndex } from '../../index/blob-index.js'
 
 /** What leases need from the catalog. */

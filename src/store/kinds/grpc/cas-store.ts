@@ -1,13 +1,5 @@
 import type { HealthStatus } from '../../../base/health.js'
 import { Code, isStatus, StatusError } from '../../../base/status-error.js'
-import { ChunkWriter } from '../../../content/chunk-writer.js'
-import type { Output } from '../../../proto/codec.js'
-import type { Chunking } from '../../../reapi/chunking.js'
-import type { Digest } from '../../../reapi/digest.js'
-import { DigestBatch } from '../../../reapi/digest-batch.js'
-import { type Call, callWith, internalCall } from '../../../rpc/call.js'
-import { Blob } from '../../../stream/blob/blob.js'
-import { extentOf, isWhole, type Range } from '../../../stream/path.js'
 import {
   BaseStore,
   type BlobEntry,
@@ -16,7 +8,15 @@ import {
   outcomeOf,
   PLAIN,
   type StoreProperties,
-} from '../../contract/store.js'
+} from '../../../blobs/store.js'
+import { ChunkWriter } from '../../../content/chunk-writer.js'
+import type { Output } from '../../../proto/codec.js'
+import type { Chunking } from '../../../reapi/chunking.js'
+import type { Digest } from '../../../reapi/digest.js'
+import { DigestBatch } from '../../../reapi/digest-batch.js'
+import { type Call, callWith, internalCall } from '../../../rpc/call.js'
+import { Blob } from '../../../stream/blob/blob.js'
+import { extentOf, isWhole, type Range } from '../../../stream/path.js'
 import { checkedOnReturn } from '../../remote/checked.js'
 import { Batcher } from './batcher.js'
 import type { Health } from './health.js'

@@ -1,10 +1,5 @@
 import type { HealthStatus } from '../../../base/health.js'
 import { LruCache } from '../../../base/lru-cache.js'
-import type { Digest } from '../../../reapi/digest.js'
-import type { DigestBatch } from '../../../reapi/digest-batch.js'
-import type { Call } from '../../../rpc/call.js'
-import type { Blob } from '../../../stream/blob/blob.js'
-import type { Range } from '../../../stream/path.js'
 import {
   BaseStore,
   type BlobEntry,
@@ -13,7 +8,12 @@ import {
   type Removal,
   type Store,
   type StoreProperties,
-} from '../../contract/store.js'
+} from '../../../blobs/store.js'
+import type { Digest } from '../../../reapi/digest.js'
+import type { DigestBatch } from '../../../reapi/digest-batch.js'
+import type { Call } from '../../../rpc/call.js'
+import type { Blob } from '../../../stream/blob/blob.js'
+import type { Range } from '../../../stream/path.js'
 import { askedAs } from '../../view/isolated.js'
 
 /** Instances that are remembered. A forgotten one keeps the connections and only gets new batchers. */

@@ -1,10 +1,10 @@
 import { StatusError } from '../../../base/status-error.js'
+import type { DirectoryBytes, FarTrees } from '../../../blobs/store.js'
 import type { Reservation } from '../../../ledger/reservation.js'
 import { codec, type Output } from '../../../proto/codec.js'
 import { Digest } from '../../../reapi/digest.js'
 import { type Call, callWith } from '../../../rpc/call.js'
 import { Semaphore } from '../../../work/semaphore.js'
-import type { DirectoryBytes, FarTrees } from '../../contract/store.js'
 import { METHODS, type RemoteServer } from './remote-server.js'
 
 const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')

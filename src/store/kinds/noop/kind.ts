@@ -1,5 +1,6 @@
 import type { HealthStatus } from '../../../base/health.js'
 import { StatusError } from '../../../base/status-error.js'
+import { BaseStore, PLAIN } from '../../../blobs/store.js'
 import type { NoopOptions } from '../../../config/config.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
@@ -8,7 +9,6 @@ import type { Blob } from '../../../stream/blob/blob.js'
 import type { Range } from '../../../stream/path.js'
 import type { StoreKind } from '../../contract/kind.js'
 import { promisesNothing } from '../../contract/promised.js'
-import { BaseStore, PLAIN } from '../../contract/store.js'
 import { oneForAll } from '../../contract/thread-use.js'
 
 /** Accepts every blob and stores none. */

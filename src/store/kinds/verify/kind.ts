@@ -1,11 +1,11 @@
+import { ForwardingStore } from '../../../blobs/forwarding.js'
+import type { FarTrees, Store, StoreProperties } from '../../../blobs/store.js'
 import type { VerifyOptions } from '../../../config/config.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { Call } from '../../../rpc/call.js'
 import type { Blob } from '../../../stream/blob/blob.js'
 import { isWhole, type Range } from '../../../stream/path.js'
-import { ForwardingStore } from '../../contract/forwarding.js'
 import type { StoreKind } from '../../contract/kind.js'
-import type { FarTrees, Store, StoreProperties } from '../../contract/store.js'
 import { oneForAll } from '../../contract/thread-use.js'
 
 /**

@@ -1,6 +1,6 @@
+import type { Store } from '../../../../src/blobs/store.js'
 import type { Zstd } from '../../../../src/config/config.js'
 import type { Digest } from '../../../../src/reapi/digest.js'
-import type { Store } from '../../../../src/store/contract/store.js'
 import { compression } from '../../../../src/store/kinds/compression/kind.js'
 import { Blob } from '../../../../src/stream/blob/blob.js'
 import { WHOLE } from '../../../../src/stream/path.js'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import type { BlobFiles, Store } from '../../../../src/blobs/store.js'
 import type { EvictionPolicy } from '../../../../src/config/config.js'
-import type { BlobFiles, Store } from '../../../../src/store/contract/store.js'
 import { dedup } from '../../../../src/store/kinds/dedup/kind.js'
 import { buildStore, given } from '../../build.js'
 import { SIZES } from '../../composed.js'

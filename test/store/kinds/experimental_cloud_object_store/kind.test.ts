@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { getBytes } from '../../../../src/store/contract/store.js'
+import { getBytes } from '../../../../src/blobs/store.js'
 import { Blob } from '../../../../src/stream/blob/blob.js'
 import { bytesOf, call, cut, digestOf, put, source } from '../../blobs.js'
 import { startGcs, withoutGcs } from './gcs-server.js'

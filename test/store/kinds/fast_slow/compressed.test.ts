@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import t from 'tap'
+import type { Store } from '../../../../src/blobs/store.js'
 import type { FastSlowOptions } from '../../../../src/config/config.js'
-import type { Store } from '../../../../src/store/contract/store.js'
 import { fastSlow } from '../../../../src/store/kinds/fast_slow/kind.js'
 import { noop } from '../../../../src/store/kinds/noop/kind.js'
 import { asCas } from '../../../../src/store/view/cas.js'

@@ -1,6 +1,6 @@
+import { putBytes } from '../../../../src/blobs/store.js'
 import { textLog } from '../../../../src/log/log.js'
 import { callWith } from '../../../../src/rpc/call.js'
-import { putBytes } from '../../../../src/store/contract/store.js'
 import { call, digestOf, isPresent, putAll, putStream, source } from '../../blobs.js'
 import { fastClock, hotAt, ROUND_BLOBS, roundOf, type WriterOptions, type WriterReport } from './kill.js'
 import { openFilesystem } from './open.js'

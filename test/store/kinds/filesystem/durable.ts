@@ -1,4 +1,4 @@
-import { putBytes } from '../../../../src/store/contract/store.js'
+import { putBytes } from '../../../../src/blobs/store.js'
 import { bytesOf, call, digestOf, put } from '../../blobs.js'
 import { openFilesystem } from './open.js'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { putBytes } from '../../../../src/store/contract/store.js'
+import { putBytes } from '../../../../src/blobs/store.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../../blobs.js'
 import { TcpProxy } from '../../remote/proxy.js'
 import { rejects } from '../../suite.js'

@@ -1,11 +1,11 @@
 /** Pages of trees take room in the ledger of the process that reads them. */
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import type { DirectoryBytes } from '../../../../src/blobs/store.js'
 import { Ledger } from '../../../../src/ledger/ledger.js'
 import type { Digest } from '../../../../src/reapi/digest.js'
 import { encodeDirectory } from '../../../../src/reapi/directory.js'
 import { internalCall } from '../../../../src/rpc/call.js'
-import type { DirectoryBytes } from '../../../../src/store/contract/store.js'
 import { bytesOf, digestOf, putAll } from '../../blobs.js'
 import { rejects } from '../../suite.js'
 import { endpoint, openGrpcStore, startRemexec } from './remexec.js'

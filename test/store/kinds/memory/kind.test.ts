@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import t from 'tap'
 import { ManualClock } from '../../../../src/base/clock.js'
-import { getBytes, missingOf, outcomeOf, putBytes } from '../../../../src/store/contract/store.js'
+import { getBytes, missingOf, outcomeOf, putBytes } from '../../../../src/blobs/store.js'
 import { noop } from '../../../../src/store/kinds/noop/kind.js'
 import { Blob } from '../../../../src/stream/blob/blob.js'
 import { pour } from '../../../../src/stream/blob/pour.js'

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { getBytes, putBytes } from '../../../../src/blobs/store.js'
 import { codec } from '../../../../src/proto/codec.js'
-import { getBytes, putBytes } from '../../../../src/store/contract/store.js'
 import { Authority } from '../../../tls/authority.js'
 import { call, digestOf } from '../../blobs.js'
 import { freePorts } from '../../remote/backend.js'

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { missingOf, type StoreProperties } from '../../../../src/blobs/store.js'
 import type { Digest } from '../../../../src/reapi/digest.js'
-import { missingOf, type StoreProperties } from '../../../../src/store/contract/store.js'
 import { bytesOf, call, digestOf, get, isPresent, put, putAll } from '../../blobs.js'
 import { memoryStore } from '../../build.js'
 import { partitioned } from '../../composed.js'

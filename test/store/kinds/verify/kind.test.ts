@@ -1,5 +1,5 @@
 import t from 'tap'
-import { missingOf, putBytes, type Store } from '../../../../src/store/contract/store.js'
+import { missingOf, putBytes, type Store } from '../../../../src/blobs/store.js'
 import { verify } from '../../../../src/store/kinds/verify/kind.js'
 import { asCas } from '../../../../src/store/view/cas.js'
 import { bytesOf, call, digestOf, get, isPresent, put, putStream, source } from '../../blobs.js'

@@ -1,7 +1,7 @@
 import { StatusError } from '../../../../base/status-error.js'
+import type { Store } from '../../../../blobs/store.js'
 import type { FastSlowOptions } from '../../../../config/config.js'
 import type { BuildContext } from '../../../contract/kind.js'
-import type { Store } from '../../../contract/store.js'
 import { SlowWatch } from '../slow-watch.js'
 import { Journal } from './journal.js'
 import { UploadQueue } from './upload-queue.js'

@@ -3,9 +3,9 @@ import { crc32 } from 'node:zlib'
 import { fileFailure } from '../../../../base/errno.js'
 import { LARGE_BYTES, type LentBuffer, lendBuffer, SMALL_BYTES, shortened } from '../../../../base/lent-buffers.js'
 import { StatusError } from '../../../../base/status-error.js'
+import type { FinishedFile } from '../../../../blobs/store.js'
 import type { InFlight } from '../../../../ledger/bytes-in-flight.js'
 import type { Semaphore } from '../../../../work/semaphore.js'
-import type { FinishedFile } from '../../../contract/store.js'
 import { OpenFile } from './open-file.js'
 
 export interface FileWriterParts {

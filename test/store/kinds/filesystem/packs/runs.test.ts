@@ -1,7 +1,7 @@
 import { truncate, utimes } from 'node:fs/promises'
 import t from 'tap'
 import { ManualClock } from '../../../../../src/base/clock.js'
-import type { SideBySide, Store } from '../../../../../src/store/contract/store.js'
+import type { SideBySide, Store } from '../../../../../src/blobs/store.js'
 import type { Blob } from '../../../../../src/stream/blob/blob.js'
 import { type Range, WHOLE } from '../../../../../src/stream/path.js'
 import { until } from '../../../../until.js'

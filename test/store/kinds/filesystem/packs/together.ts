@@ -1,7 +1,7 @@
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Store } from '../../../../../src/blobs/store.js'
 import { callWith } from '../../../../../src/rpc/call.js'
-import type { Store } from '../../../../../src/store/contract/store.js'
 import { Blob } from '../../../../../src/stream/blob/blob.js'
 import { bytesOf, call, digestOf, isPresent } from '../../../blobs.js'
 

@@ -1,5 +1,5 @@
-import { StatusError } from '../../base/status-error.js'
-import type { Digest } from '../../reapi/digest.js'
+import { StatusError } from '../base/status-error.js'
+import type { Digest } from '../reapi/digest.js'
 
 /**
  * Why an entry of an action cache is no hit. `incomplete`: a blob that the result refers to is not in the CAS.

@@ -1,5 +1,5 @@
-import { StatusError } from '../../base/status-error.js'
-import type { Digest } from '../../reapi/digest.js'
+import { StatusError } from '../base/status-error.js'
+import type { Digest } from '../reapi/digest.js'
 
 /** Replaces the internal name of a blob in an error by the digest that the client sent. */
 export const inWordsOfClients = (thrown: unknown, { key }: Digest, sent: Digest): StatusError => {

@@ -1,9 +1,9 @@
-import type { HealthStatus } from '../../base/health.js'
-import type { Digest } from '../../reapi/digest.js'
-import type { DigestBatch } from '../../reapi/digest-batch.js'
-import type { Call } from '../../rpc/call.js'
-import type { Blob } from '../../stream/blob/blob.js'
-import type { Range } from '../../stream/path.js'
+import type { HealthStatus } from '../base/health.js'
+import type { Digest } from '../reapi/digest.js'
+import type { DigestBatch } from '../reapi/digest-batch.js'
+import type { Call } from '../rpc/call.js'
+import type { Blob } from '../stream/blob/blob.js'
+import type { Range } from '../stream/path.js'
 import type { BlobEntry, BlobFiles, Outcomes, Removal, Store, StoreProperties } from './store.js'
 
 /**

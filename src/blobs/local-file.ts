@@ -1,8 +1,8 @@
 import { constants, statSync } from 'node:fs'
 import { access, copyFile, link, unlink, writeFile } from 'node:fs/promises'
-import { errnoOf } from '../../base/errno.js'
-import { StatusError } from '../../base/status-error.js'
-import type { Digest } from '../../reapi/digest.js'
+import { errnoOf } from '../base/errno.js'
+import { StatusError } from '../base/status-error.js'
+import type { Digest } from '../reapi/digest.js'
 import type { BlobFiles, LocatedBlob } from './store.js'
 
 /** Errors of `link` after which a copy can still succeed. */
