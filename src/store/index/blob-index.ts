@@ -528,11 +528,10 @@ export class BlobIndex {
    */
   restore(image: IndexImage, isOrdered: boolean): void {
     const parts = { records: this.#records, entries: this.#entries, table: this.#table, recency: this.#order.recency }
-    const { count, bytes } = restore(parts, image, isOrdered)
+    const onBlob = (slot: number, occupied: number): void => this.#promises?.grew(this.accessedOf(slot), occupied)
+    const { count, bytes } = restore(parts, image, { isOrdered, onBlob })
     this.#count = count
     this.#bytes = bytes
-    if (this.#promises !== undefined)
-      for (const slot of this.slots()) this.#promises.grew(this.accessedOf(slot), this.#entries.occupied(slot))
   }
 
   /** Rounded up, so that nothing expires early. */

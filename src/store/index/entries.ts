@@ -1,6 +1,6 @@
 import { Digest } from '../../reapi/digest.js'
 import { type DigestFunction, functionsByValue } from '../../reapi/digest-function.js'
-import { FUNCTION_SHIFT, HIGH_MASK, WORD } from './probe.js'
+import { FUNCTION_SHIFT, HIGH_MASK, WORD, wordCountOf } from './probe.js'
 import { ACCESSED, EXTRA, type Records, SIZE_HIGH, SIZE_LOW, STORED_HIGH, STORED_LOW } from './records.js'
 
 /** Flags in the free bits of STORED_HIGH of a record. */
@@ -119,6 +119,3 @@ const functionOf = (value: number): DigestFunction => {
   if (found === undefined) throw new RangeError(`${value} is not the number of a digest function`)
   return found
 }
-
-/** The number of words in the hash of a record, from its SIZE_HIGH. */
-export const wordCountOf = (sizeHigh: number): number => functionOf(sizeHigh >>> FUNCTION_SHIFT).hexLength >>> 3

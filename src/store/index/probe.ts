@@ -1,4 +1,5 @@
 import type { Digest } from '../../reapi/digest.js'
+import { functionsByValue } from '../../reapi/digest-function.js'
 
 /** Words in the longest supported hash (SHA512). */
 export const HASH_WORDS_MAX = 16
@@ -69,6 +70,20 @@ export const WORD = 0x1_0000_0000
 export const HIGH_MASK = 0x1f_ffff
 
 export const FUNCTION_SHIFT = 24
+
+/** By the number of a digest function. A list, because a start asks for each blob. */
+const WORD_COUNTS: readonly number[] = Array.from(
+  { length: 1 + Math.max(...functionsByValue.keys()) },
+  (_, value) => (functionsByValue.get(value)?.hexLength ?? 0) >>> 3,
+)
+
+/** The number of words in the hash of a record, from its SIZE_HIGH. */
+export const wordCountOf = (sizeHigh: number): number => {
+  const value = sizeHigh >>> FUNCTION_SHIFT
+  const count = WORD_COUNTS[value] ?? 0
+  if (count === 0) throw new RangeError(`${value} is not the number of a digest function`)
+  return count
+}
 
 /**
  * Eight digits without a loop: 141 ns per SHA256 hash, against 187 ns digit by digit and 159 ns with Buffer's hexWrite.

@@ -1,5 +1,5 @@
 import { type IndexMemory, ownMemory } from './memory.js'
-import { FUNCTION_SHIFT, HASH_WORDS_MAX, type Probe } from './probe.js'
+import { FUNCTION_SHIFT, HASH_WORDS_MAX, type Probe, wordCountOf } from './probe.js'
 
 /** Words in a record, which is one cache line: eight words of hash, then the named ones below. */
 export const RECORD_WORDS = 16
@@ -130,12 +130,13 @@ export class Records {
     return true
   }
 
-  /** Loads the identity of a record into the probe. */
-  read(slot: number, probe: Probe, wordCount: number): void {
-    const base = (slot & CHUNK_MASK) << RECORD_SHIFT
-    const chunk = this.#chunk(slot)
-    probe.loadWords(chunk[base + SIZE_HIGH] as number, chunk[base + SIZE_LOW] as number, chunk, base, wordCount)
-    for (let word = HASH_WORDS; word < wordCount; word++) probe.words[word] = this.hashWord(slot, word)
+  /** Whether two records have the same digest. */
+  areSame(one: number, other: number): boolean {
+    const sizeHigh = this.get(one, SIZE_HIGH)
+    if (sizeHigh !== this.get(other, SIZE_HIGH) || this.get(one, SIZE_LOW) !== this.get(other, SIZE_LOW)) return false
+    for (let word = 0; word < wordCountOf(sizeHigh); word++)
+      if (this.hashWord(one, word) !== this.hashWord(other, word)) return false
+    return true
   }
 
   hashWord(slot: number, word: number): number {

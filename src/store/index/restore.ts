@@ -1,7 +1,6 @@
-import { type Entries, EXECUTABLE, KEPT, PINNED, wordCountOf } from './entries.js'
-import { Probe } from './probe.js'
+import { type Entries, EXECUTABLE, KEPT, PINNED } from './entries.js'
 import type { Recency, RecencyImage } from './recency.js'
-import { NONE, type Records, type RecordsImage, SIZE_HIGH, SLOTS_MAX } from './records.js'
+import { type Records, type RecordsImage, SLOTS_MAX } from './records.js'
 import type { SlotTable } from './slot-table.js'
 
 /** The input to rebuild an index: everything but its table. */
@@ -15,42 +14,37 @@ interface Parts {
   readonly recency: Recency
 }
 
+/** Told of each blob: its slot, and the space it takes. */
+type OnBlob = (slot: number, bytes: number) => void
+
 /** Returns the number of blobs and the space they take. */
 export const restore = (
   { records, entries, table, recency }: Parts,
   image: IndexImage,
-  isOrdered: boolean,
+  { isOrdered, onBlob }: { readonly isOrdered: boolean; readonly onBlob: OnBlob },
 ): { readonly count: number; readonly bytes: number } => {
   records.restore(image)
-  table.reserve(image.slotCount)
+  // An image that took time to write may contain a digest twice: the first counts.
+  const again = table.fill(image.slotCount)
   if (isOrdered) recency.restore(image)
-  const probe = new Probe()
   const unordered: number[] = []
   let count = 0
   let bytes = 0
   for (let slot = 0; slot < image.slotCount; slot++) {
-    if (!isBlob(records, table, slot, probe)) {
+    if (records.isFree(slot) || again.has(slot)) {
       records.release(slot)
       continue
     }
-    table.insert(slot)
     // A pinned or kept blob was in no order of use.
     if (!isOrdered || entries.has(slot, PINNED | KEPT)) unordered.push(slot)
     entries.set(slot, PINNED | KEPT | EXECUTABLE, false)
+    const occupied = entries.occupied(slot)
     count++
-    bytes += entries.occupied(slot)
+    bytes += occupied
+    onBlob(slot, occupied)
   }
   for (const slot of byAccess(unordered, entries)) recency.append(slot)
   return { count, bytes }
-}
-
-/**
- * Whether a record is a blob and the first of its digest. An image that took time to write may contain a digest twice.
- */
-const isBlob = (records: Records, table: SlotTable, slot: number, probe: Probe): boolean => {
-  if (records.isFree(slot)) return false
-  records.read(slot, probe, wordCountOf(records.get(slot, SIZE_HIGH)))
-  return table.find(probe) === NONE
 }
 
 /** Blobs unused for longer than this count as equally old. */

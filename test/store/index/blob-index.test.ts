@@ -335,6 +335,23 @@ t.test('any index is restored from its image, in its order if nothing changed me
   await fc.assert(holds, { numRuns: 200 })
 })
 
+t.test('digests that differ in one word of the hash, or in the size, are all restored', async (t) => {
+  const clock = new ManualClock(5_000_000)
+  const index = new BlobIndex({ policy: NO_LIMITS, clock, blockSizeBytes: 10 })
+  for (const name of ['SHA256', 'SHA512'] as const) {
+    const digits = digestFunctions[name].hexLength
+    // All have the same place in the table, which comes from the first two words.
+    for (let same = 16; same <= digits; same += 8) {
+      const hash = 'ab'.repeat(same / 2).padEnd(digits, 'c')
+      for (const sizeBytes of [1, 2, 2 ** 33 + 1])
+        index.insert(Digest.parse({ hash, sizeBytes }, digestFunctions[name]), 1)
+    }
+  }
+  t.equal(index.count, (7 + 15) * 3)
+  const restored = restoredFrom(index, false, clock)
+  t.strictSame(keys(restored).toSorted(), keys(index).toSorted())
+})
+
 t.test('a digest that occurs twice in an image is restored once', async (t) => {
   const clock = new ManualClock(5_000_000)
   const index = new BlobIndex({ policy: NO_LIMITS, clock, blockSizeBytes: 10 })
