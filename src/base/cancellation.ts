@@ -10,6 +10,10 @@ export const cancellation = (signal: AbortSignal | undefined): StatusError =>
 /** Allows many listeners: one call runs many transfers, which all listen to its signal. */
 export const shareable = (signal: AbortSignal): void => setMaxListeners(0, signal)
 
+/** For work that nobody ends. One for all, because making one takes 2 us: who listens to it must stop listening. */
+export const NEVER = new AbortController().signal
+shareable(NEVER)
+
 /** Calls `listener` when the signal aborts. Any number may listen; `removeEventListener('abort', listener)` ends it. */
 export const whenAborted = (signal: AbortSignal, listener: () => void): void => {
   shareable(signal)

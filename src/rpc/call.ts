@@ -6,7 +6,7 @@ import { type Log, silentLog } from '../log/log.js'
 import type { Invocation } from './invocations.js'
 import type { Span } from './trace.js'
 
-export { cancellation, shareable, whenAborted } from '../base/cancellation.js'
+export { cancellation, NEVER, shareable, whenAborted } from '../base/cancellation.js'
 
 /** The context of one RPC, or of one piece of background work. Passed explicitly everywhere. */
 export interface Call {

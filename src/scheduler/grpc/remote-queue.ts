@@ -1,3 +1,4 @@
+import { NEVER } from '../../base/cancellation.js'
 import type { Clock } from '../../base/clock.js'
 import { isStatus, type StatusError } from '../../base/status-error.js'
 import { before } from '../../work/deadline.js'
@@ -83,7 +84,7 @@ export class RemoteQueue implements QueueElsewhere {
     const { backend, printed, failureOf } = this.#options
     try {
       const late = `${backend} did not answer`
-      return await before(PATIENCE_MS, late, new AbortController().signal, (signal) => printed(asked, signal))
+      return await before(PATIENCE_MS, late, NEVER, (signal) => printed(asked, signal))
     } catch (thrown) {
       const error = failureOf(thrown)
       if (MAY_PASS.some((code) => isStatus(error, code))) return undefined
@@ -97,7 +98,7 @@ export class RemoteQueue implements QueueElsewhere {
     const late = (): void => {
       this.#trouble ??= { kind: 'unreachable', sinceMs: this.#askedMs, reason: 'it has not answered yet' }
     }
-    await before(WAIT_MS, 'no answer', new AbortController().signal, () => asking).catch(late)
+    await before(WAIT_MS, 'no answer', NEVER, () => asking).catch(late)
   }
 
   #askUnlessFresh(): void {
@@ -111,7 +112,7 @@ export class RemoteQueue implements QueueElsewhere {
   async #ask(nowMs: number): Promise<void> {
     const { backend, ask, failureOf } = this.#options
     try {
-      this.#told = await before(PATIENCE_MS, `${backend} did not answer`, new AbortController().signal, ask)
+      this.#told = await before(PATIENCE_MS, `${backend} did not answer`, NEVER, ask)
       this.#trouble = undefined
     } catch (thrown) {
       const error = failureOf(thrown)

@@ -1,4 +1,4 @@
-import { whenAborted } from '../../base/cancellation.js'
+import { NEVER, whenAborted } from '../../base/cancellation.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Input } from '../../proto/codec.js'
 import { errorOf } from '../../proto/error-details.js'
@@ -98,8 +98,6 @@ export class LentStoreRequests {
     return this.#lastId
   }
 }
-
-const NEVER = new AbortController().signal
 
 const unavailable = (): StatusError => new StatusError('UNAVAILABLE', 'the server whose store this worker uses is gone')
 

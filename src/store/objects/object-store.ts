@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { NEVER } from '../../base/cancellation.js'
 import type { Clock } from '../../base/clock.js'
 import type { HealthStatus } from '../../base/health.js'
 import { Code, isStatus, StatusError } from '../../base/status-error.js'
@@ -47,8 +48,6 @@ const SEND = { timeoutMs: 120_000 }
 const COMMIT = { ...SEND, outlivesCall: true }
 /** A part whose request was aborted may arrive after the upload was discarded, and would then be kept forever. */
 const PART = COMMIT
-
-const NEVER = new AbortController().signal
 
 /** Timeout for discarding an upload. The caller of `put` waits for it. */
 const ABORT_TIMEOUT_MS = 10_000

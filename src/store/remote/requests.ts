@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { NEVER } from '../../base/cancellation.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Call } from '../../rpc/call.js'
 import { before, StepDeadline } from '../../work/deadline.js'
@@ -135,5 +136,3 @@ export class Requests {
 }
 
 const always = (): boolean => true
-
-const NEVER = new AbortController().signal

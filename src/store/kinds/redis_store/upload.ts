@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Writable } from 'node:stream'
+import { NEVER } from '../../../base/cancellation.js'
 import type { Call } from '../../../rpc/call.js'
 import { callBackAfter } from '../../../stream/call-back.js'
 import { STAGE_BYTES } from '../../../stream/path.js'
@@ -138,9 +139,8 @@ export class Upload extends Writable {
       return
     }
     const { commands } = this.#options
-    const signal = new AbortController().signal
     Promise.allSettled(this.#underWay)
-      .then(() => commands.one(this.#key, ['UNLINK', this.#key], { signal }))
+      .then(() => commands.one(this.#key, ['UNLINK', this.#key], { signal: NEVER }))
       // On failure the key expires.
       .catch(() => {})
       .finally(() => callback(error))

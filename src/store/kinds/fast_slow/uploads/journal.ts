@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { errnoOf, fileFailure } from '../../../../base/errno.js'
 import { StatusError } from '../../../../base/status-error.js'
+import { syncFolder } from '../../../../files/sync-folder.js'
 import { Digest } from '../../../../reapi/digest.js'
 
 /** An upload as the journal keeps it. */
@@ -162,9 +163,4 @@ const parse = (line: string): { readonly id: number; readonly upload: QueuedUplo
   const stored = isolatedFor === null ? content : content.isolatedFor(isolatedFor)
   const digest = describesContent ? stored : stored.asKey()
   return { id, upload: { digest, instanceName, sizeBytes, queuedMs } }
-}
-
-const syncFolder = async (folder: string): Promise<void> => {
-  const handle = await open(folder, 'r')
-  await handle.sync().finally(() => handle.close())
 }

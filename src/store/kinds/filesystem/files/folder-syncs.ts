@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { syncFolder } from '../../../../files/sync-folder.js'
 
 interface Syncing {
   readonly now: Promise<void>
@@ -33,14 +33,5 @@ export class FolderSyncs {
     }
     now.then(end, end)
     return now
-  }
-}
-
-export const syncFolder = async (folder: string): Promise<void> => {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }

@@ -1,10 +1,10 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { StatusError } from '../../../../base/status-error.js'
+import { syncFolder } from '../../../../files/sync-folder.js'
 import type { Log } from '../../../../log/log.js'
 import type { Digest } from '../../../../reapi/digest.js'
 import { type Call, cancelledBy } from '../../../../rpc/call.js'
-import { syncFolder } from '../files/folder-syncs.js'
 import { extentOf, locationOf, offsetIn, placeIn, SEGMENT_BYTES_MAX, SEGMENTS_MAX, sequenceAt } from './location.js'
 import { PLACE_BYTES, type Place, placeOf } from './place.js'
 import {

@@ -1,3 +1,4 @@
+import { NEVER } from '../../../../base/cancellation.js'
 import { ABSENT } from '../../../index/blob-index.js'
 import { sequenceAt } from '../records/location.js'
 import { sizeOf } from '../records/record.js'
@@ -7,7 +8,6 @@ import { type WalkedRecord, walkRecords } from '../records/walk-records.js'
 import { Rounds, type UpkeepParts } from '../rounds.js'
 
 const LOOK_MS = 1000
-const NEVER = new AbortController().signal
 
 /** Records that were copied out of a segment. */
 interface Copied {

@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
+import { NEVER } from '../../../../base/cancellation.js'
 import { errnoOf } from '../../../../base/errno.js'
 import { boundedMap } from '../../../../work/bounded-map.js'
 import { ABSENT } from '../../../index/blob-index.js'
@@ -205,8 +206,6 @@ export class PackKeeper extends Rounds {
     }
   }
 }
-
-const NEVER = new AbortController().signal
 
 const namesIn = (folder: string): Promise<string[]> =>
   readdir(folder).catch((error: unknown) => {
