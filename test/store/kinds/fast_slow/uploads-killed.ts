@@ -1,6 +1,5 @@
 // biome-ignore lint/plugin: a slow store is what the writer writes to
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { StatusError } from '../../../../src/base/status-error.js'
 import { ForwardingStore } from '../../../../src/blobs/forwarding.js'
 import { putBytes } from '../../../../src/blobs/store.js'
@@ -65,4 +64,4 @@ const main = async ([folder = '', from = '0', staysAway = '']: readonly string[]
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv.slice(2))
+if (process.argv[1] === import.meta.filename) await main(process.argv.slice(2))
