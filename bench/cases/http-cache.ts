@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Limit, RateCase } from '../case.js'
 import { digestOf, MIB } from '../content.js'
 import { type HttpRequest, overHttp } from '../load/http1.js'
-import { httpCaches } from '../server/config.js'
+import { httpCaches, threaded } from '../server/config.js'
 import type { Server } from '../server/process.js'
 import { getActionResult } from './action-result.js'
 import { readCase } from './read.js'
@@ -105,8 +105,22 @@ const getCase = (kind: Kind, size: Size): RateCase => {
   }
 }
 
+const sized = sizes.filter(({ name }) => NAMES.includes(name))
+
+/** Requests over HTTP cost the same if threads serve the gRPC of their port. */
+const besideThreads = (size: Size): readonly RateCase[] =>
+  kinds
+    .filter(({ isCommon }) => isCommon)
+    .flatMap((kind) => [putCase(kind, size), getCase(kind, size)])
+    .map(({ setUpHttpTarget: _, ...one }) => ({
+      ...one,
+      name: `${one.name} beside 2 service threads`,
+      configure: threaded(2, httpCaches),
+      limits: [{ name: 'one thread', usesBare: true, configure: threaded(1, httpCaches), run: one.run }],
+    }))
+
 /** Caches over HTTP beside the gRPC calls of the same size at the same server, and beside Node's HTTP server alone. */
-export const httpCacheCases = (): readonly RateCase[] =>
-  sizes
-    .filter(({ name }) => NAMES.includes(name))
-    .flatMap((size) => kinds.flatMap((kind) => [putCase(kind, size), getCase(kind, size)]))
+export const httpCacheCases = (): readonly RateCase[] => [
+  ...sized.flatMap((size) => kinds.flatMap((kind) => [putCase(kind, size), getCase(kind, size)])),
+  ...sized.filter(({ bytes }) => bytes <= MIB).flatMap(besideThreads),
+]

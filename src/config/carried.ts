@@ -8,13 +8,14 @@ export type Use = { readonly isOneEach: true } | { readonly isOneEach: false; re
 const NO_CALLS = 'it has no such calls'
 
 /**
- * Why the connections of a server stay with the main thread; undefined if service threads have them, and serve its calls for
+ * Why the connections of a server stay with the main thread; undefined if service threads have those of gRPC, and serve calls for
  * blobs and results. To carry each call between threads costs several times the call. What is named here has state in one
- * place. `uses` by the name of a store.
+ * place. HTTP caches have none: file stores find a blob by its hash, so that gRPC need not note sizes for them. `uses` by the name
+ * of a store.
  */
 export const whyOwned = (
   { services: { cas, ac, bytestream } }: ServerConfig,
-  { global, instances, servers }: Pick<Config, 'global' | 'instances' | 'servers'>,
+  { global, instances }: Pick<Config, 'global' | 'instances'>,
   uses: ReadonlyMap<string, Use>,
 ): string | undefined => {
   const isServed = (name: string): boolean =>
@@ -22,7 +23,6 @@ export const whyOwned = (
   const limited = [...instances].find(([name, { max_stored_bytes: bytes }]) => bytes !== undefined && isServed(name))
   if (limited !== undefined) return `instance ${JSON.stringify(limited[0])}: max_stored_bytes is counted in one place`
   if (global.metrics_instance_names) return '`metrics_instance_names` counts each instance in one place'
-  if (servers.some(({ services }) => services.http_cache.size > 0)) return 'HTTP caches share their stores'
   if ([...cas.values()].some(({ experimental_chunking: chunking }) => chunking !== undefined))
     return 'lists of chunks (`experimental_chunking`) are in one place'
   const stores = [

@@ -70,7 +70,7 @@ const accessOf = (config: Config): readonly string[] => {
 }
 
 const threadsOf = (config: Config, uses: ReadonlyMap<string, Use>): string[] => [
-  `${config.global.threads} service threads: which stores are one for all of them, and which thread has the connections of a server`,
+  `${config.global.threads} service threads: which stores are one for all of them, and which thread serves gRPC of a server`,
   ...table([
     ...[...uses].map(
       ([name, use]): Row => [

@@ -16,7 +16,6 @@ import { InFlight } from '../work/in-flight.js'
 import { type AllConnections, type ConnectionBounds, DEFAULT_CONNECTION_BOUNDS } from './admission.js'
 import { Calls } from './call/calls.js'
 import type { CallMeters } from './call/meter.js'
-import { clientOf, UNIX_PEER } from './client.js'
 import { GrpcHealth, HEALTH } from './health.js'
 import { DEFAULT_HTTP1_LIMITS, Http1 } from './http/http1.js'
 import type { Http1Limits } from './http/http1-connection.js'
@@ -24,8 +23,9 @@ import type { HttpMeters } from './http/meter.js'
 import { HttpRequests } from './http/requests.js'
 import { DEFAULT_LIMITS } from './http2/limits.js'
 import { REFLECTION, reflectionServices } from './reflection.js'
-import { type SocketOptions, type SocketServer, socketServer } from './sockets.js'
-import type { ServiceThreads, ThreadedListener } from './threads/service-threads.js'
+import { socketServer } from './sockets.js'
+import type { ServiceThreads } from './threads/service-threads.js'
+import { threadedServer } from './threads/threaded-server.js'
 import { DEFAULT_TRANSPORT_LIMITS, RemexecTransport, type TransportLimits } from './transport/transport.js'
 import type { MessageCompression, Transport, TransportParts } from './transport.js'
 import { bindUnix, isUnixAddress, UNIX_SOCKET_MODE } from './unix-socket.js'
@@ -163,14 +163,15 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
     log,
   }
   const threaded = options.threads?.listener({ ...wire, limits: options.limits ?? {}, tls: options.tls })
-  const { server, renewTls } =
+  const { server, renewTls, stop } =
     threaded === undefined
       ? socketServer(sockets, (socket, closed) => void transport.accept(socket, closed))
-      : threadedServer(threaded, sockets, transport)
+      : threadedServer(threaded, sockets, ownOf(transport))
   const bound = isUnix
     ? bindUnix(server, options.address, options.unixSocketMode ?? UNIX_SOCKET_MODE)
     : bind(server, options.address)
   const address = await bound.catch((error: unknown) => {
+    stop()
     transport.destroy()
     throw error
   })
@@ -179,7 +180,7 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   const close = async (drainMs: number): Promise<void> => {
     health.setServing(false)
     health.endWatches()
-    server.close()
+    stop()
     transport.drain(drainMs + 2 * FLUSH_MS)
     await Promise.all([within(drainMs, inFlight.idle()), threaded?.close(drainMs)])
     calls.stop(new StatusError('UNAVAILABLE', 'the server is shutting down'))
@@ -212,15 +213,9 @@ const transportOf = async ({ transport, limits }: ListenOptions, parts: Transpor
   return new GrpcJsTransport(withoutCompression(parts), { ...DEFAULT_LIMITS, ...limits })
 }
 
-/** The sockets of a listener whose connections service threads have, TLS handshakes included. */
-const threadedServer = (threaded: ThreadedListener, options: SocketOptions, transport: Transport): SocketServer => {
-  if (!(transport instanceof RemexecTransport)) throw new Error('service threads need our own transport')
-  const { isUnix } = options
-  const { server } = socketServer({ ...options, tls: undefined }, (socket, closed) => {
-    const about = { transport, peer: clientOf(socket).peer, address: isUnix ? UNIX_PEER : (socket.remoteAddress ?? '') }
-    threaded.handOver(socket, { ...about, isUnix }, closed)
-  })
-  return { server, renewTls: (renewed) => threaded.renewTls(renewed) }
+const ownOf = (transport: Transport): RemexecTransport => {
+  if (transport instanceof RemexecTransport) return transport
+  throw new Error('service threads need our own transport')
 }
 
 const withoutCompression = (parts: TransportParts): TransportParts => {

@@ -34,6 +34,8 @@ export interface SocketServer {
   readonly server: Server
   /** Uses other TLS files for new handshakes; no effect without TLS. */
   renewTls(tls: TlsOptions): void
+  /** Accepts no more connections, and closes those of which it is not known yet who has them. */
+  stop(): void
 }
 
 /** The sockets of a listener, bounded in number. A connection counts from its first packet on. */
@@ -44,7 +46,7 @@ export const socketServer = (options: SocketOptions, accept: Accept): SocketServ
   if (tls === undefined) {
     const server = createServer({ ...SOCKETS, pauseOnConnect: true }, (socket) => admit(socket, accept))
     logAcceptErrors(server, options)
-    return { server, renewTls: () => {} }
+    return { server, renewTls: () => {}, stop: () => void server.close() }
   }
   const handshakes = new Handshakes(tls, options, (socket) => accept(socket, () => {}))
   const server = createServer(SOCKETS, (socket) =>
@@ -54,7 +56,7 @@ export const socketServer = (options: SocketOptions, accept: Accept): SocketServ
     }),
   )
   logAcceptErrors(server, options)
-  return { server, renewTls: (renewed) => handshakes.renew(renewed) }
+  return { server, renewTls: (renewed) => handshakes.renew(renewed), stop: () => void server.close() }
 }
 
 /** A connection that the kernel could not give is an 'error' of the server, which goes on. */

@@ -415,6 +415,16 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    name: '2,000 connections that send a part of the preface of HTTP/2, of a method or of a TLS hello, or nothing',
+    isQuick: true,
+    kind: 'none: their number is bounded',
+    mostMib: 200,
+    begin: async ({ connectHttp1 }) => {
+      const parts = [Buffer.from('PRI * HTTP/2.0\r\n'), Buffer.from('GE'), Buffer.from([22, 3, 1, 2]), Buffer.alloc(0)]
+      for (const at of range(2000)) (await connectHttp1()).write(parts[at % parts.length] as Buffer)
+    },
+  },
+  {
     name: '3,000,000 requests sent ahead over HTTP/1.1, 30 connections',
     isQuick: true,
     kind: 'requests',

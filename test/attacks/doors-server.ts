@@ -7,17 +7,30 @@ import { Ledger } from '../../src/ledger/ledger.js'
 import { silentLog } from '../../src/log/log.js'
 import { cacheKinds } from '../../src/service/http-cache/kinds/kinds.js'
 
-/** A server with every service that there is, and an HTTP cache of each kind. Its CAS is in `c` and `t` of `folder`. */
-export const serveEverything = async (t: Test, maxBytes = '64mb') => {
+export interface EverythingOptions {
+  readonly maxBytes?: string
+  readonly threads?: number
+}
+
+/**
+ * A server with every service that there is, and an HTTP cache of each kind. Its CAS is in `c` and `t` of `folder`. With several
+ * service threads, they serve its gRPC: it has no lists of chunks.
+ */
+export const serveEverything = async (t: Test, { maxBytes = '64mb', threads = 1 }: EverythingOptions = {}) => {
   const folder = t.testdir()
   const policy = { eviction_policy: { max_bytes: maxBytes } }
+  const files = (name: string) => ({
+    filesystem: { content_path: join(folder, name), temp_path: join(folder, `${name}t`), ...policy },
+  })
+  const small = (name: string) => (threads === 1 ? { memory: policy } : files(name))
   const http_cache = Object.fromEntries(
     Object.keys(cacheKinds).map((kind) => [`/${kind}`, { kind, instance_name: '' }]),
   )
   const text = JSON.stringify({
+    global: { threads },
     stores: {
       CAS: { filesystem: { content_path: join(folder, 'c'), temp_path: join(folder, 't'), ...policy } },
-      ...Object.fromEntries(['AC', 'ASSETS', 'CHUNKS'].map((name) => [name, { memory: policy }])),
+      ...Object.fromEntries(['AC', 'ASSETS', 'CHUNKS'].map((name) => [name, small(name)])),
     },
     schedulers: { S: { simple: {} } },
     servers: [
@@ -25,7 +38,7 @@ export const serveEverything = async (t: Test, maxBytes = '64mb') => {
         name: 'all',
         listener: { http: { socket_address: '127.0.0.1:0' } },
         services: {
-          cas: [{ cas_store: 'CAS', experimental_chunking: { index_store: 'CHUNKS' } }],
+          cas: [{ cas_store: 'CAS', ...(threads === 1 && { experimental_chunking: { index_store: 'CHUNKS' } }) }],
           ac: [{ ac_store: 'AC' }],
           execution: [{ cas_store: 'CAS', ac_store: 'AC', scheduler: 'S' }],
           worker_api: { scheduler: 'S' },
@@ -39,7 +52,7 @@ export const serveEverything = async (t: Test, maxBytes = '64mb') => {
   })
   const { config, problems } = parseConfig(text, 'test.json', { env: {} })
   if (config === undefined) throw new Error(problems.map(({ path, message }) => `${path}: ${message}`).join('\n'))
-  const ledger = new Ledger()
+  const ledger = new Ledger({}, threads === 1 ? undefined : {})
   const running = await assemble(config, { clock: systemClock, log: silentLog, ledger })
   t.teardown(() => running.close())
   const [served] = running.addresses

@@ -128,8 +128,8 @@ const attackOf = async (t: Test, { ledger, port }: Served) => {
 }
 
 /** Every door of a protocol: a bystander is answered, and nothing is held once the clients have gone. */
-export const everyDoor = async (t: Test, protocol: 'HTTP' | 'gRPC'): Promise<void> => {
-  const served = await serveEverything(t)
+export const everyDoor = async (t: Test, protocol: 'HTTP' | 'gRPC', threads = 1): Promise<void> => {
+  const served = await serveEverything(t, { threads })
   const { port, routes, methods } = served
   const attack = await attackOf(t, served)
   const overHttp2 = (frames: Frames) => async () => {

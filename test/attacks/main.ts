@@ -1,4 +1,4 @@
-/** Prints what attacks cost a built server: `npx tsx test/attacks/main.ts [--cli dist/cli.js] [--only TEXT] [--watch SECONDS]`. */
+/** Prints what attacks cost a built server: `npx tsx test/attacks/main.ts [--cli dist/cli.js] [--only TEXT] [--watch SECONDS] [--threads N]`. */
 import { parseArgs } from 'node:util'
 import { attacks } from './attacks.js'
 import { run } from './run.js'
@@ -8,6 +8,7 @@ const { values } = parseArgs({
     cli: { type: 'string', default: 'dist/cli.js' },
     only: { type: 'string', default: '' },
     watch: { type: 'string', default: '5' },
+    threads: { type: 'string', default: '1' },
   },
 })
 
@@ -15,11 +16,10 @@ console.log('| attack | RSS before, most, after (MiB) | small calls of a bystand
 console.log('|---|---|---|---|')
 for (const attack of attacks) {
   if (!attack.name.includes(values.only)) continue
-  const { beforeMib, mostMib, afterMib, p50, p99, calls, failures } = await run(
-    attack,
-    values.cli,
-    Number(values.watch) * 1000,
-  )
+  const { beforeMib, mostMib, afterMib, p50, p99, calls, failures } = await run(attack, values.cli, {
+    watchMs: Number(values.watch) * 1000,
+    threads: Number(values.threads),
+  })
   const memory = [beforeMib, mostMib, afterMib].map((mib) => Math.round(mib)).join(', ')
   const kinds = [...new Set(failures)].join(', ')
   const failed = failures.length === 0 ? 'none' : `${failures.length} (${kinds})`

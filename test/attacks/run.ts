@@ -21,9 +21,14 @@ export interface Outcome {
   readonly failures: readonly string[]
 }
 
+export interface RunOptions {
+  readonly watchMs: number
+  readonly threads?: number
+}
+
 /** Runs one attack on a fresh server while a bystander calls, for `watchMs` after everything was sent. */
-export const run = async (attack: Attack, cli: string, watchMs: number): Promise<Outcome> => {
-  const server = await startAttacked(cli)
+export const run = async (attack: Attack, cli: string, { watchMs, threads = 1 }: RunOptions): Promise<Outcome> => {
+  const server = await startAttacked(cli, threads)
   const callers: Caller[] = []
   const connect = async (address: string, settings?: Buffer): Promise<Caller> => {
     const caller = await Caller.from(address, server.port, settings)

@@ -11,7 +11,9 @@ export interface AttackedServer {
   stop(): Promise<void>
 }
 
-const configuration = (folder: string): object => ({
+/** With service threads all stores are files, so that they serve gRPC. */
+const configuration = (folder: string, threads: number): object => ({
+  global: { threads },
   stores: {
     CAS: {
       filesystem: {
@@ -19,8 +21,8 @@ const configuration = (folder: string): object => ({
         eviction_policy: { max_bytes: '2gb' },
       },
     },
-    MEMORY: { memory: { eviction_policy: { max_bytes: '8mb' } } },
-    AC: { memory: { eviction_policy: { max_bytes: '10mb' } } },
+    MEMORY: small(folder, 'memory', '8mb', threads),
+    AC: small(folder, 'ac', '10mb', threads),
   },
   schedulers: { S: { simple: {} } },
   servers: {
@@ -40,11 +42,17 @@ const configuration = (folder: string): object => ({
   },
 })
 
+const small = (folder: string, name: string, maxBytes: string, threads: number): object => {
+  const policy = { eviction_policy: { max_bytes: maxBytes } }
+  if (threads === 1) return { memory: policy }
+  return { filesystem: { content_path: `${folder}/${name}`, temp_path: `${folder}/${name}-temp`, ...policy } }
+}
+
 /** A built server (`cli` is its dist/cli.js) in a process of its own, started from a configuration. */
-export const startAttacked = async (cli: string): Promise<AttackedServer> => {
+export const startAttacked = async (cli: string, threads = 1): Promise<AttackedServer> => {
   const folder = mkdtempSync(join(tmpdir(), 'attacks-'))
   const file = join(folder, 'config.json')
-  writeFileSync(file, JSON.stringify(configuration(folder)))
+  writeFileSync(file, JSON.stringify(configuration(folder, threads)))
   const child = spawn(process.execPath, [cli, file], {
     env: { PATH: process.env['PATH'], REMEXEC_LOG_FORMAT: 'text' },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -6,10 +6,10 @@ import { run } from './run.js'
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 
 /** One test for each attack. */
-export const survives = (t: Test, attacks: readonly Attack[]): void => {
+export const survives = (t: Test, attacks: readonly Attack[], threads = 1): void => {
   for (const attack of attacks) {
     t.test(`${attack.name}: memory stays within its bound, and a bystander is served`, async (t) => {
-      const { beforeMib, mostMib, failures, calls, p50, p99 } = await run(attack, cli, 1_500)
+      const { beforeMib, mostMib, failures, calls, p50, p99 } = await run(attack, cli, { watchMs: 1_500, threads })
       const grownMib = mostMib - beforeMib
       t.ok(
         grownMib <= attack.mostMib,

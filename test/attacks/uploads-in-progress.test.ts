@@ -66,7 +66,7 @@ const ways: Readonly<Record<string, { readonly begin: Begin; readonly refused: s
 
 for (const [way, { begin, refused }] of Object.entries(ways))
   t.test(`half-sent uploads by ${way} do not fill the disk, and others go on`, async (t) => {
-    const { folder, port } = await serveEverything(t, '8mb')
+    const { folder, port } = await serveEverything(t, { maxBytes: '8mb' })
     const attackers: Open[] = []
     t.teardown(() => {
       for (const attacker of attackers) attacker.close()

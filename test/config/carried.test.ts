@@ -59,6 +59,7 @@ t.test('which servers are served in threads, and why others are not', async (t) 
   t.match(await told(limited), /^the main thread: instance "a": max_stored_bytes/)
   t.equal(await told(configOf(quota('isolate: true, max_stored_bytes: 9'))), IN_THREADS, 'one that is not served here')
   t.match(await told(configOf('metrics_instance_names')), /metrics_instance_names/)
+  t.equal(await told(configOf('', `http_cache: { '/': { kind: 'bazel' } },`)), IN_THREADS)
   t.match(
     await told(configOf('', `bytestream: [{ cas_store: 'MEMORY' }],`)),
     /store MEMORY: its blobs are in the memory/,

@@ -4,7 +4,7 @@ import { Ledger } from '../../ledger/ledger.js'
 import { isWritten, type Log, type LogFields, type LogLevel } from '../../log/log.js'
 import { type LoggedLine, sendableFields } from '../../log/sendable.js'
 import { surviveFailures } from '../../process/failures.js'
-import { BatchedPort, type Carried } from '../../server/threads/batched-port.js'
+import { BatchedPort, bufferOf, type Carried } from '../../server/threads/batched-port.js'
 import { Carrier } from '../../server/threads/carrier.js'
 import { ToThread } from '../../server/threads/events.js'
 import {
@@ -50,9 +50,9 @@ const open = new Set<number>()
 
 const receive = (event: Carried): void => {
   if (carrier.receive(event)) return
-  const [kind, number, listener, fd, row, isUnix] = event
+  const [kind, number, listener, fd, row, isUnix, head] = event
   if (kind !== ToThread.SOCKET) throw new Error(`the owner sent an event of the unknown kind ${kind}`)
-  const handed = { number, fd: fd as number, row: row as number, isUnix: isUnix === true }
+  const handed = { number, fd: fd as number, row: row as number, isUnix: isUnix === true, head: bufferOf(head) }
   listeners.get(listener as number)?.take(handed)
 }
 

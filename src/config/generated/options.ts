@@ -1900,7 +1900,7 @@ export interface GlobalOptions {
    */
   readonly drain_s: number
   /**
-   * Service threads: how many threads besides the main one have connections of clients, each with TLS, HTTP/2 and gRPC of its own; `cores` means one for each core of this machine. 1 means that the main thread does everything. Connections of a server whose calls they would not serve stay with the main thread. Needs koffi and `transport: "remexec"`. docs/threads.md says what runs where, and what it costs.
+   * Service threads: how many threads besides the main one have connections of gRPC clients, each with TLS, HTTP/2 and gRPC of its own; `cores` means one for each core of this machine. 1 means that the main thread does everything. HTTP/1.1, HTTP caches over it included, stays with the main thread, and so do the connections of a server whose calls they would not serve. Needs koffi and `transport: "remexec"`. docs/threads.md says what runs where, and what it costs.
    */
   readonly threads: number
   /**

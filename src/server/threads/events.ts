@@ -25,7 +25,7 @@ export const ToOwner = {
 
 /** What the owner tells a service thread. */
 export const ToThread = {
-  /** A connection: server, descriptor, address, row of its address in the ledger, isUnix. */
+  /** A connection: listener, descriptor, row of its address in the ledger, isUnix, and the bytes that were read from it. */
   SOCKET: 0,
   DRAIN: 1,
   DESTROY: 2,

@@ -153,7 +153,7 @@ export class ServiceThreads {
   #handOver(
     listener: number,
     socket: Socket,
-    { transport, peer, address, isUnix }: HandOver,
+    { transport, peer, address, isUnix, head }: HandOver,
     closed: () => void,
   ): void {
     const fd = this.#takeDescriptor(socket)
@@ -173,7 +173,7 @@ export class ServiceThreads {
         },
       }
     })
-    thread.port.send([ToThread.SOCKET, number, listener, fd, held.row, isUnix])
+    thread.port.send([ToThread.SOCKET, number, listener, fd, held.row, isUnix, thread.port.copyOf(head)])
   }
 
   /** Fewest connections first, because a connection stays where it is. Of several, the one that has worked the least lately. */
@@ -209,6 +209,8 @@ interface HandOver {
   /** Of the client, without a port. */
   readonly address: string
   readonly isUnix: boolean
+  /** What was read from it. */
+  readonly head: Buffer
 }
 
 /** A listener whose connections service threads have. */

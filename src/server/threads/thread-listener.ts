@@ -44,6 +44,8 @@ export interface HandedSocket {
   /** The row of its address in the ledger. */
   readonly row: number
   readonly isUnix: boolean
+  /** What was read from it. */
+  readonly head: Buffer
 }
 
 /** The connections of one listener that a service thread has. */
@@ -73,6 +75,7 @@ export class ThreadListener {
 
   take(handed: HandedSocket): void {
     const socket = new Socket({ fd: handed.fd })
+    socket.unshift(handed.head)
     if (handed.isUnix) markUnix(socket)
     if (this.#handshakes === undefined) {
       this.#accept(socket, handed, () => this.#carrier.closed(handed.number))

@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { request } from 'node:http'
+import { Agent, request } from 'node:http'
 import { connect } from 'node:http2'
-import { createServer } from 'node:net'
+import { createServer, connect as netConnect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
-import { credentials } from '@grpc/grpc-js'
+import { type TLSSocket, connect as tlsConnect } from 'node:tls'
+import { type ChannelCredentials, credentials, Metadata } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { textAnswer } from '../../../src/http/answer.js'
 import { pageRoute, treeRoute } from '../../../src/http/request.js'
@@ -128,7 +129,23 @@ t.test('service threads', async (t) => {
     t.equal(calls.length, 2, 'new handshakes show the new certificate')
   })
 
-  t.test('HTTP/1: pages and bodies in both directions, larger than what may be on its way', async (t) => {
+  /** A client with a connection of its own. It tries again while the server has too many. */
+  const clientOf = (t: Test, address: string, trust?: ChannelCredentials): TestClient => {
+    const options = { 'grpc.use_local_subchannel_pool': 1, 'grpc.initial_reconnect_backoff_ms': 100 }
+    const client = new TestClient(address, options, trust)
+    t.teardown(() => client.close())
+    return client
+  }
+
+  const patient = (): { readonly metadata: Metadata } => {
+    const metadata = new Metadata()
+    metadata.setOptions({ waitForReady: true })
+    return { metadata }
+  }
+
+  const portOf = ({ address }: { readonly address: string }): number => Number(address.split(':').at(-1))
+
+  t.test('HTTP/1 is served by the owner, and gRPC of the same listener in threads', async (t) => {
     const large = Buffer.alloc(3 * 1024 * 1024, 'x')
     const taken: number[] = []
     const routes = [
@@ -148,9 +165,11 @@ t.test('service threads', async (t) => {
       ),
     ]
     const { listener } = await serving(t, { routes })
-    const port = Number(listener.address.split(':').at(-1))
+    const port = portOf(listener)
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    t.teardown(() => agent.destroy())
     const ask = async (method: string, path: string, body?: Buffer): Promise<string> => {
-      const asked = request({ port, host: '127.0.0.1', method, path })
+      const asked = request({ port, host: '127.0.0.1', method, path, agent })
       asked.end(body)
       const [response] = await once(asked, 'response')
       let text = ''
@@ -160,6 +179,120 @@ t.test('service threads', async (t) => {
     t.equal(await ask('GET', '/page'), large.toString())
     t.equal(await ask('PUT', '/put/it', large), 'taken')
     t.same(taken, [large.length])
+    t.same(threaded.options.threads.connectionCounts, [0, 0], 'no thread has the connection')
+    await connected(t, listener.address, 2)
+    t.same(threaded.options.threads.connectionCounts, [1, 1])
+  })
+
+  const serveTls = async (t: Test, options: Partial<ListenOptions> = {}) => {
+    const { key, cert } = certificate(t.testdir())
+    const routes = [pageRoute('/page', async () => textAnswer(200, 'a page'), 'open')]
+    return { ...(await serving(t, { routes, tls: { key, cert }, ...options })), ca: cert }
+  }
+
+  t.test('over TLS, threads have the clients that offer HTTP/2 alone, and all get what they ask for', async (t) => {
+    const { listener, ca } = await serveTls(t)
+    const port = portOf(listener)
+    const over = async (ALPNProtocols: string[] | undefined): Promise<TLSSocket> => {
+      const socket = tlsConnect({ port, host: 'localhost', ca, ...(ALPNProtocols && { ALPNProtocols }) })
+      t.teardown(() => socket.destroy())
+      await once(socket, 'secureConnect')
+      return socket
+    }
+    const inThreads = (): number => threaded.options.threads.connectionCounts.reduce((sum, count) => sum + count)
+    const pageOver1 = async (socket: TLSSocket): Promise<string> => {
+      socket.write('GET /page HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
+      let text = ''
+      for await (const chunk of socket) text += chunk
+      return text
+    }
+    const over2 = async (socket: TLSSocket): Promise<readonly (number | undefined)[]> => {
+      const session = connect(`https://localhost:${port}`, { createConnection: () => socket })
+      t.teardown(() => session.destroy())
+      const headers = { ':method': 'POST', ':path': `/${GET}`, 'content-type': 'application/grpc', te: 'trailers' }
+      const [page, call] = [session.request({ ':path': '/page' }), session.request(headers)]
+      call.end(Buffer.alloc(5))
+      const answers = await Promise.all([page, call].map((each) => once(each, 'response')))
+      const trailers = once(call, 'trailers')
+      call.resume()
+      const [{ 'grpc-status': status }] = (await trailers) as [{ 'grpc-status': string }]
+      return [...answers.map(([head]) => head[':status']), Number(status)]
+    }
+    t.match(await pageOver1(await over(undefined)), /200 OK.*a page/s)
+    t.match(await pageOver1(await over(['http/1.1'])), /200 OK.*a page/s)
+    t.same(await over2(await over(['h2', 'http/1.1'])), [200, 200, 0])
+    t.equal(inThreads(), 0, 'browsers, and build tools that speak both')
+    t.same(await over2(await over(['h2'])), [200, 200, 0])
+    t.equal(inThreads(), 1)
+    t.match(await pageOver1(await over(['h2'])), /200 OK.*a page/s, 'who agreed on HTTP/2 and speaks HTTP/1')
+  })
+
+  t.test('first bytes that come one by one', async (t) => {
+    const { listener } = await serving(t)
+    const trickled = async (text: string): Promise<Buffer> => {
+      const socket = netConnect(portOf(listener), '127.0.0.1')
+      t.teardown(() => socket.destroy())
+      socket.setNoDelay(true)
+      const answer = once(socket, 'data')
+      for (const byte of Buffer.from(text, 'latin1')) {
+        socket.write(Buffer.from([byte]))
+        await turn()
+      }
+      return (await answer)[0] as Buffer
+    }
+    const settings = '\0\0\0\u0004\0\0\0\0\0'
+    t.equal((await trickled(`PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${settings}`)).readUInt8(3), 4, 'settings of HTTP/2')
+    t.match((await trickled('GET /none HTTP/1.1\r\nhost: x\r\n\r\n')).toString(), /^HTTP\/1\.1 404/)
+  })
+
+  t.test('connections whose first bytes do not come are closed, and counted no more', async (t) => {
+    const hello = Buffer.from([22, 3, 1, 2, 0, 1, 0, 1, 252])
+    const preface = Buffer.from('PRI * HT')
+    const bounds = { firstBytesMs: 200, connections: { maxConnections: 2, maxConnectionsPerAddress: 0 } }
+    const plain = await serving(t, bounds)
+    const overTls = await serveTls(t, bounds)
+    for (const [{ listener }, begun] of [[plain, preface] as const, [overTls, hello] as const]) {
+      const begin = (bytes: Buffer) => {
+        const socket = netConnect(portOf(listener), '127.0.0.1')
+        socket
+          .on('error', () => {})
+          .resume()
+          .write(bytes)
+        return once(socket, 'close')
+      }
+      await Promise.all([begin(Buffer.alloc(0)), begin(begun)])
+      await begin(Buffer.alloc(100))
+      const trust = listener === plain.listener ? undefined : credentials.createSsl(overTls.ca)
+      const address = listener.address.replace('127.0.0.1', 'localhost')
+      for (const client of [clientOf(t, address, trust), clientOf(t, address, trust)])
+        await client.unary(GET, {}, patient()).response
+    }
+  })
+
+  t.test('a client that leaves after its first bytes is counted no more', async (t) => {
+    const { listener } = await serving(t, { connections: { maxConnections: 2, maxConnectionsPerAddress: 0 } })
+    for (const text of ['', 'PRI * HT', 'GET / HTT', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'nonsense'])
+      for (const leave of ['end', 'resetAndDestroy'] as const) {
+        const socket = netConnect(portOf(listener), '127.0.0.1').on('error', () => {})
+        await once(socket, 'connect')
+        socket.write(text)
+        const closed = once(socket.resume(), 'close')
+        socket[leave]()
+        await closed
+      }
+    await until(() => threaded.options.threads.connectionCounts.every((count) => count === 0))
+    for (const client of [clientOf(t, listener.address), clientOf(t, listener.address)])
+      await client.unary(GET, {}, patient()).response
+  })
+
+  t.test('a stop closes connections that have said nothing', async (t) => {
+    const { listener } = await serving(t, { firstBytesMs: 600_000 })
+    const socket = netConnect(portOf(listener), '127.0.0.1')
+    await once(socket, 'connect')
+    const gone = once(socket.resume(), 'close')
+    // It is accepted before the next one.
+    await connected(t, listener.address, 1)
+    await Promise.all([listener.close(600_000), gone])
   })
 
   t.test('a listener on a unix socket', async (t) => {
