@@ -2,6 +2,7 @@ import { entryFor } from '../base/catch-all.js'
 import type { Clock } from '../base/clock.js'
 import type { Store } from '../blobs/store.js'
 import type { FetchServiceOptions, ServicesConfig } from '../config/config.js'
+import type { ParentResults } from '../config/parents.js'
 import type { DirectoryTrees } from '../content/directory-trees.js'
 import { Addresses } from '../download/addresses.js'
 import { Downloader } from '../download/downloader.js'
@@ -19,7 +20,7 @@ import type { CasInstance } from '../service/instance.js'
 import { withCompleteness } from '../store/kinds/completeness_checking/checking-store.js'
 import { firstMissing } from '../store/kinds/completeness_checking/first-missing.js'
 import { inInstanceOf } from '../store/scoped/layers.js'
-import type { ParentResults, ScopesOfStores } from './result-caches.js'
+import type { ScopesOfStores } from './result-caches.js'
 
 interface AssetParts {
   /** A named store as an action cache. */

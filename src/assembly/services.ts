@@ -4,6 +4,7 @@ import type { KeptSizes } from '../blobs/meter.js'
 import type { Store } from '../blobs/store.js'
 import type { Builds } from '../builds/builds.js'
 import type { ExecutionServiceConfig, GlobalOptions, ServerConfig } from '../config/config.js'
+import type { ParentResults } from '../config/parents.js'
 import type { DirectoryTrees } from '../content/directory-trees.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
@@ -44,7 +45,7 @@ import type { ResultCache } from '../store/scoped/result-cache.js'
 import { zstdFailure } from '../stream/compression/libzstd.js'
 import { assetServices } from './assets.js'
 import { chunkedBlobs } from './chunked-blobs.js'
-import { type ParentResults, resultCacheOf, type ScopesOfStores } from './result-caches.js'
+import { resultCacheOf, type ScopesOfStores } from './result-caches.js'
 
 /** The parts that services of all servers of the process share. */
 export interface Parts {

@@ -1,5 +1,6 @@
 import { entryFor } from '../base/catch-all.js'
 import type { Config, ServerConfig } from './config.js'
+import { parentsIn } from './parents.js'
 
 /** How service threads use a named store; see `ThreadUse` of src/store/contract. */
 export type Use = { readonly isOneEach: true } | { readonly isOneEach: false; readonly because: string }
@@ -15,7 +16,7 @@ const NO_CALLS = 'it has no such calls'
  */
 export const whyOwned = (
   { services: { cas, ac, bytestream } }: ServerConfig,
-  { global, instances }: Pick<Config, 'global' | 'instances'>,
+  { global, instances, servers }: Pick<Config, 'global' | 'instances' | 'servers'>,
   uses: ReadonlyMap<string, Use>,
 ): string | undefined => {
   const isServed = (name: string): boolean =>
@@ -30,6 +31,9 @@ export const whyOwned = (
     ...[...ac.values()].map(({ ac_store }) => ac_store),
   ]
   if (stores.length === 0) return NO_CALLS
+  const parentsOf = parentsIn(servers, instances)
+  for (const name of instances.keys())
+    if (entryFor<unknown>(ac, name) !== undefined) stores.push(...parentsOf(name).map(({ acStore }) => acStore))
   for (const name of stores) {
     const use = uses.get(name)
     if (use?.isOneEach !== true) return `store ${name}: ${use?.because ?? 'it does not exist'}`

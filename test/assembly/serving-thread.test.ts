@@ -43,6 +43,7 @@ t.test('tokens that come while a thread loads its services are those that it kno
   const loading = thread.receive(
     {
       kind: 'serve',
+      parents: new Map(),
       global,
       instances,
       ...none,
@@ -83,7 +84,7 @@ t.test('a thread announces execution for the instances for which the owner execu
   t.teardown(close)
   const [served] = await new ServingThread(() => {}).receive(
     {
-      ...{ kind: 'serve', global, instances, gate: undefined },
+      ...{ kind: 'serve', parents: new Map(), global, instances, gate: undefined },
       stores: new Map([...executing.stores.keys()].map((store) => [store, ['S']])),
       shares: new Map(shares.map((share) => ['S', share.share().data])),
       servers: [{ number: 1, server, served: new Map() }],
@@ -110,7 +111,7 @@ t.test(
     const parts = { ledger: new Ledger({}), log: silentLog }
     const loading = thread.receive(
       {
-        ...{ kind: 'serve', global, instances, stores: new Map(), shares: new Map() },
+        ...{ kind: 'serve', parents: new Map(), global, instances, stores: new Map(), shares: new Map() },
         ...{ servers: [{ number: 1, server, served: new Map() }], gate: shareOf('token') },
       },
       parts,

@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { programFile } from '../../base/package-root.js'
 import { ownedServers } from '../../config/carried.js'
 import type { Config } from '../../config/config.js'
+import { parentsIn } from '../../config/parents.js'
 import type { Log, LogLevel } from '../../log/log.js'
 import type { LoggedLine } from '../../log/sendable.js'
 import type { Service } from '../../rpc/rpc.js'
@@ -148,7 +149,7 @@ export class Threaded {
 
   #servedFor(
     { stores, servers }: ThreadCalls,
-    { global, instances }: Config,
+    { global, instances, servers: all }: Config,
     served: ReadonlyMap<string, ServedServer>,
     gate: GateShare | undefined,
   ): { readonly message: ToServingThread; readonly ports: readonly MessagePort[] } {
@@ -162,8 +163,10 @@ export class Threaded {
       return number === undefined ? [] : [{ number, server, served: servedNamesOf(services) }]
     })
     const shares = new Map(shared.map(([path, { data }]) => [path, data]))
+    const parentsOf = parentsIn(all, instances)
+    const parents = new Map([...instances.keys()].map((name) => [name, parentsOf(name)]))
     return {
-      message: { kind: 'serve', global, instances, stores, servers: numbered, shares, gate },
+      message: { kind: 'serve', global, instances, parents, stores, servers: numbered, shares, gate },
       ports: shared.flatMap(([, { ports }]) => ports),
     }
   }

@@ -103,7 +103,7 @@ export class ServingThread {
 
   /** The services of each listener. */
   async #serve(
-    { global, instances: ofInstances, stores, servers, shares, gate }: ServeMessage,
+    { global, instances: ofInstances, parents, stores, servers, shares, gate }: ServeMessage,
     { ledger, log }: { readonly ledger: Ledger; readonly log: Log },
   ): Promise<ServedHere> {
     this.#callers = gate && knownBy(gate)
@@ -111,7 +111,7 @@ export class ServingThread {
     // A thread that carries everything does not load them.
     const { servicesOf } = await import('../services.js')
     const { Instances } = await import('../instances.js')
-    const { parentsIn, ScopesOfStores } = await import('../result-caches.js')
+    const { ScopesOfStores } = await import('../result-caches.js')
     const { ThreadFileStore } = await import('../../store/kinds/filesystem/thread-store.js')
     for (const [path, data] of shares) {
       const owner = this.#owner.ofStore(path)
@@ -146,10 +146,7 @@ export class ServingThread {
       readsOlder: false,
       // Callers with a scope are the owner's.
       scopes: new ScopesOfStores(gate && { scopes: UNUSED }, { clock, log }),
-      parentsOf: parentsIn(
-        servers.map(({ server }) => server),
-        ofInstances,
-      ),
+      parentsOf: (instanceName: string) => parents.get(instanceName) ?? [],
       ac: named(asKeyed),
       cas: named(asCas),
       scheduler: notHere,

@@ -2,6 +2,7 @@ import type { Code, ErrorDetail } from '../../base/status-error.js'
 import type { FinishedFile } from '../../blobs/store.js'
 import { whyOwned } from '../../config/carried.js'
 import type { Config, GlobalOptions, ServerConfig } from '../../config/config.js'
+import type { ParentResults } from '../../config/parents.js'
 import type { MetricChanges } from '../../metrics/relayed.js'
 import { Digest, type DigestMessage } from '../../reapi/digest.js'
 import { functionsByValue } from '../../reapi/digest-function.js'
@@ -35,6 +36,8 @@ export interface ServeMessage {
   readonly kind: 'serve'
   readonly global: GlobalOptions
   readonly instances: Config['instances']
+  /** Of each instance that has some; any server may have their results. */
+  readonly parents: ReadonlyMap<string, readonly ParentResults[]>
   readonly stores: ThreadCalls['stores']
   readonly servers: readonly {
     readonly number: number
