@@ -12,6 +12,7 @@ import type { SecretLearner } from '../log/secrets.js'
 import { internalCall } from '../rpc/call.js'
 import { Invocations } from '../rpc/invocations.js'
 import type { Resources } from '../work/resources.js'
+import { cacheTypeOf } from './cache-type.js'
 import type { BuildContext, ChildOptions, ThreadSharing } from './contract/kind.js'
 import { StoreNode } from './contract/node.js'
 import { UploadOrder } from './contract/upload-order.js'
@@ -169,10 +170,6 @@ class Builder {
     })
   }
 }
-
-/** The name of a store in metrics: its unique path, unless `cache_metrics` configures another. */
-const cacheTypeOf = ({ kind, options }: StoreConfig, path: string): string =>
-  kind === 'cache_metrics' ? options.cache_type : path
 
 const build = async <Name extends keyof StoreOptions>(
   config: { readonly kind: Name; readonly options: StoreOptions[Name] },

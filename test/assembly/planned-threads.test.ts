@@ -18,7 +18,7 @@ const configOf = (folder: string, servers: readonly string[]): string => `{
   stores: {
     FILES: { filesystem: { content_path: '${folder}/c', temp_path: '${folder}/t', ${LIMIT} } },
     RESULTS: { filesystem: { content_path: '${folder}/ac', temp_path: '${folder}/at', ${LIMIT} } },
-    PACKED: { compression: { compression_algorithm: { lz4: {} }, backend: { ref_store: { name: 'FILES' } } } },
+    MEMORY: { memory: { ${LIMIT} } },
   },
   servers: [${servers.join()}],
 }`
@@ -54,22 +54,22 @@ const KEPT = 'global.threads: the main thread keeps the connections of this serv
 t.test(
   'threads get the connections of the servers that they serve, and the start says which ones they do not',
   async (t) => {
-    const text = configOf(t.testdir(), [serverOf('files', 'FILES'), serverOf('packed', 'PACKED')])
+    const text = configOf(t.testdir(), [serverOf('files', 'FILES'), serverOf('memory', 'MEMORY')])
     const { threads, listeners, kept } = await begin(t, text)
     t.same([threads, listeners], [1, 1])
-    t.match(kept, [{ values: { server: 'packed', why: /^store PACKED: / } }])
+    t.match(kept, [{ values: { server: 'memory', why: /^store MEMORY: / } }])
     t.equal(kept.length, 1)
   },
 )
 
 t.test('threads that would serve no server are not started', async (t) => {
-  const { threads, kept } = await begin(t, configOf(t.testdir(), [serverOf('packed', 'PACKED')]))
+  const { threads, kept } = await begin(t, configOf(t.testdir(), [serverOf('memory', 'MEMORY')]))
   t.equal(threads, 0)
-  t.match(kept, [{ values: { server: 'packed' } }])
+  t.match(kept, [{ values: { server: 'memory' } }])
 })
 
 t.test('validate says which servers threads do not serve', async (t) => {
-  const text = configOf('/data', [serverOf('files', 'FILES'), serverOf('packed', 'PACKED')])
+  const text = configOf('/data', [serverOf('files', 'FILES'), serverOf('memory', 'MEMORY')])
   const file = `${t.testdir({ 'c.json5': text })}/c.json5`
   let said = ''
   const console = {
@@ -80,7 +80,7 @@ t.test('validate says which servers threads do not serve', async (t) => {
   t.equal(await validate.run({ words: [file], options: {} }, console as never), 0)
   t.match(
     said,
-    /c\.json5:2:22: warning: global\.threads: the main thread keeps the connections of server "packed": store PACKED/,
+    /c\.json5:2:22: warning: global\.threads: the main thread keeps the connections of server "memory": store MEMORY/,
   )
   t.match(said, /valid \(0 errors, 1 warning\)/)
 })

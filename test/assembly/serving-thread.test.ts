@@ -85,7 +85,7 @@ t.test('a thread announces execution for the instances for which the owner execu
   const [served] = await new ServingThread(() => {}).receive(
     {
       ...{ kind: 'serve', parents: new Map(), global, instances, gate: undefined },
-      stores: new Map([...executing.stores.keys()].map((store) => [store, ['S']])),
+      stores: new Map([...executing.stores.keys()].map((store) => [store, { path: 'S', form: 'shared' as const }])),
       shares: new Map(shares.map((share) => ['S', share.share().data])),
       servers: [{ number: 1, server, served: new Map() }],
     },

@@ -53,7 +53,44 @@ interface Asked {
   readonly by?: string | undefined
 }
 
-const serving = async (t: Test, security?: object) => {
+type Stores = (files: (name: string) => object) => { readonly cas: object; readonly ac: object }
+
+/** Stores that threads use. */
+const STORES: Readonly<Record<string, Stores>> = {
+  'plain stores': (files) => ({ cas: { fast_slow: { fast: files('cas'), slow: { noop: {} } } }, ac: files('ac') }),
+  'stores with stages': (files) => ({
+    cas: {
+      verify: {
+        verify_hash: true,
+        backend: {
+          compression: {
+            compression_algorithm: { zstd: {} },
+            backend: {
+              size_partitioning: {
+                size: 100_000,
+                lower_store: { shard: { stores: ['one', 'two'].map((name) => ({ store: files(name) })) } },
+                upper_store: files('cas'),
+              },
+            },
+          },
+        },
+      },
+    },
+    ac: {
+      completeness_checking: {
+        backend: {
+          cache_metrics: {
+            cache_type: 'results',
+            backend: { compression: { compression_algorithm: { lz4: {} }, backend: files('ac') } },
+          },
+        },
+        cas_store: { ref_store: { name: 'CAS' } },
+      },
+    },
+  }),
+}
+
+const serving = async (t: Test, storesOf: Stores, security?: object) => {
   const folder = t.testdir()
   const files = (name: string) => ({
     filesystem: {
@@ -61,6 +98,7 @@ const serving = async (t: Test, security?: object) => {
       eviction_policy: { max_bytes: '1gb' },
     },
   })
+  const { cas, ac } = storesOf(files)
   const http_cache = Object.fromEntries(
     ['bazel', ...Object.keys(ENTRIES)].map((kind) => [`/${kind}`, { kind, instance_name: 'main' }]),
   )
@@ -68,8 +106,8 @@ const serving = async (t: Test, security?: object) => {
     global: { threads: THREADS },
     instances: { apart: { isolate: true }, beside: { isolate: true }, child: { parent: 'main' } },
     stores: {
-      CAS: { fast_slow: { fast: files('cas'), slow: { noop: {} } } },
-      AC: files('ac'),
+      CAS: cas,
+      AC: ac,
       CHILD: files('child'),
       APART: files('apart'),
       RESULTS: files('results'),
@@ -164,135 +202,140 @@ const serving = async (t: Test, security?: object) => {
   return { folder, http, in: in_, putResult, getResult }
 }
 
-t.test('blobs and results of one are those of the other, also when they are replaced', async (t) => {
-  const server = await serving(t)
-  for (const sizeBytes of [100, 70_000, 2_000_000]) {
-    const [overHttp, overGrpc] = [drawnBytes(sizeBytes), drawnBytes(sizeBytes)]
-    t.equal(await server.in(0).has(overHttp), false)
-    t.equal((await server.http('PUT', `/bazel/cas/${hashOf(overHttp)}`, { body: overHttp })).status, 200)
-    t.equal(await server.in(0).has(overHttp), true)
-    t.equal(await server.in(1).read(overHttp), 0)
-    await server.in(1).upload(overGrpc)
-    const got = await server.http('GET', `/bazel/cas/${hashOf(overGrpc)}`)
-    t.ok(got.body.equals(overGrpc), 'found by its hash alone')
-  }
-  const action = drawnBytes(140)
-  await server.in(0).upload(action)
-  for (let round = 0; round < 5; round++) {
-    t.equal((await server.putResult(action, `http ${round}`)).status, 200)
-    t.equal(await server.in(0).result(action), `http ${round}`)
-    t.equal(await server.in(1).result(action), `http ${round}`)
-    await server.in(round).update(action, `grpc ${round}`)
-    t.equal(await server.getResult(action), `grpc ${round}`)
-  }
-  const unseen = drawnBytes(150)
-  await server.in(1).update(unseen, 'without its Action in the CAS')
-  t.equal(await server.getResult(unseen), 'without its Action in the CAS', 'its size is known')
-})
-
-t.test('entries of every kind: their bodies are blobs of gRPC, and an entry ends with its blob', async (t) => {
-  const server = await serving(t)
-  for (const [kind, pathOf] of Object.entries(ENTRIES)) {
-    const put = async (id: string, body: Buffer): Promise<string> => {
-      const path = pathOf(id, body)
-      t.ok((await server.http('PUT', path, { body })).status < 300, path)
-      return READ_AT[kind]?.(hashOf(body)) ?? path
+for (const [over, storesOf] of Object.entries(STORES)) {
+  t.test(`${over}: blobs and results of one are those of the other, also when they are replaced`, async (t) => {
+    const server = await serving(t, storesOf)
+    for (const sizeBytes of [100, 70_000, 2_000_000]) {
+      const [overHttp, overGrpc] = [drawnBytes(sizeBytes), drawnBytes(sizeBytes)]
+      t.equal(await server.in(0).has(overHttp), false)
+      t.equal((await server.http('PUT', `/bazel/cas/${hashOf(overHttp)}`, { body: overHttp })).status, 200)
+      t.equal(await server.in(0).has(overHttp), true)
+      t.equal(await server.in(1).read(overHttp), 0)
+      await server.in(1).upload(overGrpc)
+      const got = await server.http('GET', `/bazel/cas/${hashOf(overGrpc)}`)
+      t.ok(got.body.equals(overGrpc), 'found by its hash alone')
     }
-    const id = drawnBytes(32).toString('hex')
-    const [first, second] = [drawnBytes(5000), drawnBytes(300_000)]
-    const before = await put(id, first)
-    t.equal(await server.in(0).has(first), true, kind)
-    t.ok((await server.http('GET', before)).body.equals(first), kind)
-    // A blob that came over gRPC may be a body.
-    await server.in(1).upload(second)
-    const path = await put(id, second)
-    t.ok((await server.http('GET', path)).body.equals(second), `${kind}: the last upload stays`)
-    // Gone from the disk: the thread that reads it finds out, and the owner's cache has a miss.
-    const name = readdirSync(join(server.folder, 'cas'), { recursive: true })
-      .map(String)
-      .find((each) => each.includes(hashOf(second).slice(2, 20)))
-    if (name === undefined) t.fail(`${kind}: the blob is no file`)
-    else rmSync(join(server.folder, 'cas', name))
-    t.equal(await server.in(1).read(second), 5, kind)
-    t.equal((await server.http('GET', path)).status, 404, kind)
-    if (REMOVE.includes(kind)) {
-      const again = await put(id, first)
-      t.equal((await server.http('DELETE', again)).status, 204)
-      t.equal((await server.http('GET', again)).status, 404)
-      t.equal(await server.in(0).has(first), true, 'the blob stays')
-    }
-  }
-})
-
-t.test('all at once: whoever reads gets what somebody wrote, and in the end all the same', async (t) => {
-  const server = await serving(t)
-  const actions = Array.from({ length: 8 }, () => drawnBytes(120))
-  for (const action of actions) {
+    const action = drawnBytes(140)
     await server.in(0).upload(action)
-    await server.putResult(action, 'first')
-  }
-  const strange: string[] = []
-  const written = /^(first|(http|grpc) \d+)$/
-  const work = async (lane: number): Promise<void> => {
-    for (let round = 0; round < 60; round++) {
-      const action = actions[(lane + round) % actions.length] as Buffer
-      if (lane % 4 === 0) await server.putResult(action, `http ${round}`)
-      else if (lane % 4 === 1) await server.in(lane >> 2).update(action, `grpc ${round}`)
-      else {
-        const found = lane % 4 === 2 ? await server.getResult(action) : await server.in(lane >> 2).result(action)
-        if (!written.test(found)) strange.push(found)
+    for (let round = 0; round < 5; round++) {
+      t.equal((await server.putResult(action, `http ${round}`)).status, 200)
+      t.equal(await server.in(0).result(action), `http ${round}`)
+      t.equal(await server.in(1).result(action), `http ${round}`)
+      await server.in(round).update(action, `grpc ${round}`)
+      t.equal(await server.getResult(action), `grpc ${round}`)
+    }
+    const unseen = drawnBytes(150)
+    await server.in(1).update(unseen, 'without its Action in the CAS')
+    t.equal(await server.getResult(unseen), 'without its Action in the CAS', 'its size is known')
+  })
+
+  t.test(
+    `${over}: entries of every kind: their bodies are blobs of gRPC, and an entry ends with its blob`,
+    async (t) => {
+      const server = await serving(t, storesOf)
+      for (const [kind, pathOf] of Object.entries(ENTRIES)) {
+        const put = async (id: string, body: Buffer): Promise<string> => {
+          const path = pathOf(id, body)
+          t.ok((await server.http('PUT', path, { body })).status < 300, path)
+          return READ_AT[kind]?.(hashOf(body)) ?? path
+        }
+        const id = drawnBytes(32).toString('hex')
+        const [first, second] = [drawnBytes(5000), drawnBytes(300_000)]
+        const before = await put(id, first)
+        t.equal(await server.in(0).has(first), true, kind)
+        t.ok((await server.http('GET', before)).body.equals(first), kind)
+        // A blob that came over gRPC may be a body.
+        await server.in(1).upload(second)
+        const path = await put(id, second)
+        t.ok((await server.http('GET', path)).body.equals(second), `${kind}: the last upload stays`)
+        // Gone from the disk: the thread that reads it finds out, and the owner's cache has a miss.
+        const name = readdirSync(join(server.folder, 'cas'), { recursive: true })
+          .map(String)
+          .find((each) => each.includes(hashOf(second).slice(2, 20)))
+        if (name === undefined) t.fail(`${kind}: the blob is no file`)
+        else rmSync(join(server.folder, 'cas', name))
+        t.equal(await server.in(1).read(second), 5, kind)
+        t.equal((await server.http('GET', path)).status, 404, kind)
+        if (REMOVE.includes(kind)) {
+          const again = await put(id, first)
+          t.equal((await server.http('DELETE', again)).status, 204)
+          t.equal((await server.http('GET', again)).status, 404)
+          t.equal(await server.in(0).has(first), true, 'the blob stays')
+        }
+      }
+    },
+  )
+
+  t.test(`${over}: all at once: whoever reads gets what somebody wrote, and in the end all the same`, async (t) => {
+    const server = await serving(t, storesOf)
+    const actions = Array.from({ length: 8 }, () => drawnBytes(120))
+    for (const action of actions) {
+      await server.in(0).upload(action)
+      await server.putResult(action, 'first')
+    }
+    const strange: string[] = []
+    const written = /^(first|(http|grpc) \d+)$/
+    const work = async (lane: number): Promise<void> => {
+      for (let round = 0; round < 60; round++) {
+        const action = actions[(lane + round) % actions.length] as Buffer
+        if (lane % 4 === 0) await server.putResult(action, `http ${round}`)
+        else if (lane % 4 === 1) await server.in(lane >> 2).update(action, `grpc ${round}`)
+        else {
+          const found = lane % 4 === 2 ? await server.getResult(action) : await server.in(lane >> 2).result(action)
+          if (!written.test(found)) strange.push(found)
+        }
       }
     }
-  }
-  await Promise.all(Array.from({ length: 16 }, (_, lane) => work(lane)))
-  t.same(strange, [])
-  for (const action of actions) {
-    const found = await server.getResult(action)
-    t.same([await server.in(0).result(action), await server.in(1).result(action)], [found, found])
-  }
-})
+    await Promise.all(Array.from({ length: 16 }, (_, lane) => work(lane)))
+    t.same(strange, [])
+    for (const action of actions) {
+      const found = await server.getResult(action)
+      t.same([await server.in(0).result(action), await server.in(1).result(action)], [found, found])
+    }
+  })
 
-t.test('scopes, instances that are apart, and those with a parent', async (t) => {
-  const server = await serving(t, SECURITY)
-  const { putResult, getResult } = server
-  const everywhere = async (action: Buffer, by: string, instance = '') => [
-    await getResult(action, by, instance === '' ? '' : `/${instance}`),
-    ...(await Promise.all([0, 1].map((thread) => server.in(thread, by).result(action, instance || undefined)))),
-  ]
-  const all = (text: string, miss = false) => (miss ? ['status 404', 'code 5', 'code 5'] : [text, text, text])
-  const MISS = all('', true)
-  const action = drawnBytes(130)
-  await server.in(0, 'ci').upload(action)
-  for (const [by, write] of [
-    ['one', () => putResult(action, 'of one', 'one')],
-    ['two', () => server.in(1, 'two').update(action, 'of two')],
-  ] as const) {
-    t.same(await everywhere(action, by), MISS, 'nothing of another branch')
-    await write()
-    t.same(await everywhere(action, by), all(`of ${by}`))
-    t.same(await everywhere(action, 'ci'), MISS, 'what a branch writes is not for all')
-  }
-  await putResult(action, 'of all', 'ci')
-  t.same(await everywhere(action, 'reader'), all('of all'))
-  t.same(await everywhere(action, 'one'), all('of one'))
-  await server.in(0, 'ci').update(action, 'of all, again')
-  t.same(await everywhere(action, 'reader'), all('of all, again'))
-  t.equal((await putResult(action, 'of a reader', 'reader')).status, 403)
-  await t.rejects(server.in(0, 'reader').update(action, 'of a reader'), { code: 7 })
-  t.equal(await getResult(action), 'status 401')
-  // Instances.
-  t.same(await everywhere(action, 'ci', 'apart'), MISS)
-  t.same(await everywhere(action, 'ci', 'child'), all('of all, again'), 'its parent has it')
-  await server.in(1, 'ci').upload(action, 'child')
-  await putResult(action, 'of child', 'ci', '/child')
-  t.same(await everywhere(action, 'ci', 'child'), all('of child'))
-  await server.in(1, 'ci').upload(action, 'apart')
-  await server.in(1, 'ci').update(action, 'of apart', 'apart')
-  t.same(await everywhere(action, 'ci', 'apart'), all('of apart'))
-  t.same(await everywhere(action, 'ci', 'beside'), MISS)
-  await server.in(0, 'ci').upload(action, 'beside')
-  await putResult(action, 'of beside', 'ci', '/beside')
-  t.same(await everywhere(action, 'ci', 'beside'), all('of beside'))
-  t.same(await everywhere(action, 'ci', 'apart'), all('of apart'))
-  t.same(await everywhere(action, 'ci'), all('of all, again'))
-})
+  t.test(`${over}: scopes, instances that are apart, and those with a parent`, async (t) => {
+    const server = await serving(t, storesOf, SECURITY)
+    const { putResult, getResult } = server
+    const everywhere = async (action: Buffer, by: string, instance = '') => [
+      await getResult(action, by, instance === '' ? '' : `/${instance}`),
+      ...(await Promise.all([0, 1].map((thread) => server.in(thread, by).result(action, instance || undefined)))),
+    ]
+    const all = (text: string, miss = false) => (miss ? ['status 404', 'code 5', 'code 5'] : [text, text, text])
+    const MISS = all('', true)
+    const action = drawnBytes(130)
+    await server.in(0, 'ci').upload(action)
+    for (const [by, write] of [
+      ['one', () => putResult(action, 'of one', 'one')],
+      ['two', () => server.in(1, 'two').update(action, 'of two')],
+    ] as const) {
+      t.same(await everywhere(action, by), MISS, 'nothing of another branch')
+      await write()
+      t.same(await everywhere(action, by), all(`of ${by}`))
+      t.same(await everywhere(action, 'ci'), MISS, 'what a branch writes is not for all')
+    }
+    await putResult(action, 'of all', 'ci')
+    t.same(await everywhere(action, 'reader'), all('of all'))
+    t.same(await everywhere(action, 'one'), all('of one'))
+    await server.in(0, 'ci').update(action, 'of all, again')
+    t.same(await everywhere(action, 'reader'), all('of all, again'))
+    t.equal((await putResult(action, 'of a reader', 'reader')).status, 403)
+    await t.rejects(server.in(0, 'reader').update(action, 'of a reader'), { code: 7 })
+    t.equal(await getResult(action), 'status 401')
+    // Instances.
+    t.same(await everywhere(action, 'ci', 'apart'), MISS)
+    t.same(await everywhere(action, 'ci', 'child'), all('of all, again'), 'its parent has it')
+    await server.in(1, 'ci').upload(action, 'child')
+    await putResult(action, 'of child', 'ci', '/child')
+    t.same(await everywhere(action, 'ci', 'child'), all('of child'))
+    await server.in(1, 'ci').upload(action, 'apart')
+    await server.in(1, 'ci').update(action, 'of apart', 'apart')
+    t.same(await everywhere(action, 'ci', 'apart'), all('of apart'))
+    t.same(await everywhere(action, 'ci', 'beside'), MISS)
+    await server.in(0, 'ci').upload(action, 'beside')
+    await putResult(action, 'of beside', 'ci', '/beside')
+    t.same(await everywhere(action, 'ci', 'beside'), all('of beside'))
+    t.same(await everywhere(action, 'ci', 'apart'), all('of apart'))
+    t.same(await everywhere(action, 'ci'), all('of all, again'))
+  })
+}

@@ -2,6 +2,7 @@ import t from 'tap'
 import { threadCallsOf } from '../../src/assembly/threads/thread-calls.js'
 import { explain } from '../../src/config/explain.js'
 import { parseConfig } from '../../src/config/load.js'
+import type { ThreadNode } from '../../src/store/contract/thread-use.js'
 import { threadUsesOf } from '../../src/store/thread-uses-of.js'
 
 const files = (name: string): string => `{ filesystem: { content_path: '/${name}', temp_path: '/temp' } }`
@@ -26,10 +27,17 @@ const over = (slow: string, more = ''): string => `{ fast_slow: { fast: ${files(
 const served = async (config: ReturnType<typeof configOf>, isTraced = false): Promise<number> =>
   threadCallsOf(config, await threadUsesOf(config.stores), { isTraced }).servers.length
 
+/** Of all nodes, the outermost first. */
+const pathsOf = (node: ThreadNode): readonly string[] => {
+  if (node.form === 'shared') return [node.path]
+  const below = node.form === 'passing' ? [node.to] : Object.values(node.below)
+  return [node.path, ...below.flatMap(pathsOf)]
+}
+
 t.test('which nodes of a store each thread has', async (t) => {
   const nodes = async (store: string): Promise<readonly string[] | string> => {
     const use = (await threadUsesOf(configOf('', '', store).stores)).get('CAS')
-    return use?.isOneEach ? use.nodes : (use?.because ?? '')
+    return use?.isOneEach ? pathsOf(use.node) : (use?.because ?? '')
   }
   t.same(await nodes(files('cas')), ['CAS'])
   t.same(await nodes(`{ ref_store: { name: 'OTHER' } }`), ['OTHER'])
@@ -37,7 +45,18 @@ t.test('which nodes of a store each thread has', async (t) => {
   t.same(await nodes(over('{ noop: {} }', `, fast_direction: 'get'`)), 'its two tiers have state in one place')
   t.match(await nodes(over('{ memory: {} }')), /two tiers/)
   t.match(await nodes('{ memory: {} }'), /memory of one thread/)
-  t.match(await nodes(`{ verify: { backend: ${files('cas')} } }`), /do not run this stage/)
+  t.same(await nodes(`{ verify: { backend: ${files('cas')} } }`), ['CAS', 'CAS/backend'])
+  t.same(await nodes(`{ cache_metrics: { cache_type: 'c', backend: ${over('{ noop: {} }')} } }`), [
+    ...['CAS', 'CAS/backend', 'CAS/backend/fast'],
+  ])
+  t.same(
+    await nodes(`{ compression: { compression_algorithm: { lz4: {} }, backend: { ref_store: { name: 'OTHER' } } } }`),
+    [...['CAS', 'OTHER']],
+  )
+  const checked = (cas: string): string =>
+    `{ completeness_checking: { backend: ${files('checked')}, cas_store: ${cas} } }`
+  t.same(await nodes(checked(`{ ref_store: { name: 'OTHER' } }`)), ['CAS', 'CAS/backend', 'OTHER'])
+  t.match(await nodes(checked(`{ ref_store: { name: 'MEMORY' } }`)), /memory of one thread/)
   t.match(await nodes(`{ grpc: { store_type: 'cas', endpoints: [{ address: 'grpc://127.0.0.1:1' }] } }`), /connections/)
 })
 

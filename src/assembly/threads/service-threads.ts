@@ -11,6 +11,7 @@ import { type GateShare, servedNamesOf } from '../../security/thread-gate.js'
 import type { Listener } from '../../server/listener.js'
 import { ServiceThreads } from '../../server/threads/service-threads.js'
 import type { SharedStore, ThreadSharing } from '../../store/contract/kind.js'
+import { sharedPathsOf } from '../../store/contract/thread-use.js'
 import { threadUsesOf } from '../../store/thread-uses-of.js'
 import { Hearing, type HearingParts } from './hearing.js'
 import {
@@ -153,7 +154,7 @@ export class Threaded {
     served: ReadonlyMap<string, ServedServer>,
     gate: GateShare | undefined,
   ): { readonly message: ToServingThread; readonly ports: readonly MessagePort[] } {
-    const wanted = new Set([...stores.values()].map((paths) => paths.at(-1)))
+    const wanted = new Set([...stores.values()].flatMap(sharedPathsOf))
     const shared = [...this.#stores.values()]
       .filter(({ path }) => wanted.has(path))
       .map((store) => [store.path, store.share()] as const)

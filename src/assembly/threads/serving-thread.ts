@@ -14,7 +14,6 @@ import type { AuditEntry } from '../../security/audit-log.js'
 import { type GateShare, KnownCallers, KnownCallersGate, type ServedNames } from '../../security/thread-gate.js'
 import { ThreadUploads } from '../../service/bytestream/thread-uploads.js'
 import type { Uploads } from '../../service/bytestream/uploads.js'
-import { StoreNode } from '../../store/contract/node.js'
 import type { FileShareData } from '../../store/kinds/filesystem/thread-share.js'
 import type { ThreadFileStore } from '../../store/kinds/filesystem/thread-store.js'
 import { asCas } from '../../store/view/cas.js'
@@ -113,25 +112,19 @@ export class ServingThread {
     const { Instances } = await import('../instances.js')
     const { ScopesOfStores } = await import('../result-caches.js')
     const { ThreadFileStore } = await import('../../store/kinds/filesystem/thread-store.js')
+    const { buildThreadStores } = await import('../../store/thread-stores.js')
     for (const [path, data] of shares) {
       const owner = this.#owner.ofStore(path)
       this.#stores.set(path, new ThreadFileStore(data as FileShareData, { owner, clock, log }))
     }
     this.#uploads = new ThreadUploads(clock, ledger, this.#owner.parts)
     const isMetered = !global.disable_metrics
-    const nodes = new Map<string, Store>()
-    const nodeOf = (paths: readonly string[]): Store => {
-      const [path = '', ...below] = paths
-      const known = nodes.get(path)
-      if (known !== undefined) return known
-      const store = below.length === 0 ? (this.#stores.get(path) as Store) : nodeOf(below)
-      const meter = this.metrics.stores.of({ cacheType: path, usage: () => undefined, uploadQueue: () => undefined })
-      const node = new StoreNode(store, { path, ...(isMetered && { meter }) })
-      nodes.set(path, node)
-      return node
-    }
+    const built = await buildThreadStores(stores, {
+      shared: (path) => this.#stores.get(path) as Store,
+      ...(isMetered && { meter: (store) => this.metrics.stores.of(store) }),
+    })
     const named = (as: (store: Store) => Store) => {
-      const views = new Map([...stores].map(([name, paths]) => [name, as(nodeOf(paths))]))
+      const views = new Map([...built].map(([name, store]) => [name, as(store)]))
       return (name: string): Store => views.get(name) as Store
     }
     const instances = new Instances(ofInstances, clock)

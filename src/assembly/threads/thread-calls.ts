@@ -11,12 +11,12 @@ import type { AuditEntry } from '../../security/audit-log.js'
 import type { Verified } from '../../security/identity/verified-credentials.js'
 import type { GateShare, ServedNames, VerifiedKind } from '../../security/thread-gate.js'
 import type { GivenPart } from '../../service/bytestream/kept-parts.js'
-import type { ThreadUse } from '../../store/contract/thread-use.js'
+import type { ThreadNode, ThreadUse } from '../../store/contract/thread-use.js'
 
 /** What service threads serve themselves: blobs and results of these servers, whose connections they have, in these stores. */
 export interface ThreadCalls {
-  /** The paths of the nodes of each named store, from the outermost to the file store that is used. */
-  readonly stores: ReadonlyMap<string, readonly string[]>
+  /** The named stores that each thread makes. */
+  readonly stores: ReadonlyMap<string, ThreadNode>
   readonly servers: readonly ServerConfig[]
 }
 
@@ -25,7 +25,7 @@ export const threadCallsOf = (
   uses: ReadonlyMap<string, ThreadUse>,
   { isTraced }: { readonly isTraced: boolean },
 ): ThreadCalls => {
-  const stores = new Map([...uses].flatMap(([name, use]) => (use.isOneEach ? [[name, use.nodes] as const] : [])))
+  const stores = new Map([...uses].flatMap(([name, use]) => (use.isOneEach ? [[name, use.node] as const] : [])))
   // Spans are made by the owner only.
   const isServed = (server: ServerConfig): boolean => !isTraced && whyOwned(server, config, uses) === undefined
   return { stores, servers: config.servers.filter(isServed) }

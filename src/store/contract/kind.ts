@@ -18,11 +18,16 @@ import type { UploadOrder } from './upload-order.js'
 /** One kind of store: the implementation behind one key of the configuration. */
 export interface StoreKind<Options> {
   build(options: Options, context: BuildContext): Promise<Store> | Store
+  /** The same for a store that is nothing but a stage over others, and that each service thread may have its own of. */
+  stage?(options: Options, context: StageContext): Promise<Store> | Store
   /** What a store with these options promises. `below` answers for the stores nested in it. */
   promise(options: Options, below: PromisesBelow): Promised
   /** How service threads use a store with these options. */
   threads(options: Options, below: ThreadUseBelow): ThreadUse
 }
+
+/** What a stage needs: it keeps nothing, and has no state that others must see. */
+export type StageContext = Pick<BuildContext, 'path' | 'child'>
 
 export interface ChildOptions {
   /** The store works without this one: in the health report it and its connections are a Warning instead of Failed. */

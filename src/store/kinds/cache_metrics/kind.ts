@@ -1,8 +1,7 @@
 import { ForwardingStore } from '../../../blobs/forwarding.js'
-import type { FarTrees } from '../../../blobs/store.js'
+import type { FarTrees, Store } from '../../../blobs/store.js'
 import type { CacheMetricsOptions } from '../../../config/config.js'
-import type { StoreKind } from '../../contract/kind.js'
-import { oneForAll } from '../../contract/thread-use.js'
+import type { StageContext, StoreKind } from '../../contract/kind.js'
 
 /** Gives a backend its own label in the cache metrics. Blobs pass unchanged. Every store has metrics without it too. */
 class CacheMetricsStore extends ForwardingStore {
@@ -11,8 +10,12 @@ class CacheMetricsStore extends ForwardingStore {
   }
 }
 
+const stage = async ({ backend }: CacheMetricsOptions, { child }: StageContext): Promise<Store> =>
+  new CacheMetricsStore(await child(backend, 'backend'))
+
 export const cacheMetrics: StoreKind<CacheMetricsOptions> = {
-  threads: () => oneForAll('service threads do not run this stage'),
+  threads: ({ backend }, below) => below.stage({ backend: below.child(backend, 'backend') }),
   promise: ({ backend }, below) => below.child(backend),
-  build: async ({ backend }, context) => new CacheMetricsStore(await context.child(backend, 'backend')),
+  build: stage,
+  stage,
 }

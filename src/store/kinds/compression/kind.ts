@@ -1,14 +1,20 @@
+import type { Store } from '../../../blobs/store.js'
 import type { CompressionOptions } from '../../../config/config.js'
-import type { StoreKind } from '../../contract/kind.js'
-import { oneForAll } from '../../contract/thread-use.js'
+import type { StageContext, StoreKind } from '../../contract/kind.js'
 import { CompressionStore, lz4Parts, zstdParts } from './compressed-store.js'
+
+const stage = async (
+  { backend, compression_algorithm: algorithm }: CompressionOptions,
+  { child }: StageContext,
+): Promise<Store> => {
+  const parts = 'zstd' in algorithm ? zstdParts(algorithm.zstd) : lz4Parts(algorithm.lz4)
+  return new CompressionStore(await child(backend, 'backend'), parts)
+}
 
 /** Stores blobs compressed in its backend: see CompressionStore. */
 export const compression: StoreKind<CompressionOptions> = {
-  threads: () => oneForAll('service threads do not run this stage'),
+  threads: ({ backend }, below) => below.stage({ backend: below.child(backend, 'backend') }),
   promise: ({ backend }, below) => below.child(backend),
-  build: async ({ backend, compression_algorithm: algorithm }, context) => {
-    const parts = 'zstd' in algorithm ? zstdParts(algorithm.zstd) : lz4Parts(algorithm.lz4)
-    return new CompressionStore(await context.child(backend, 'backend'), parts)
-  },
+  build: stage,
+  stage,
 }

@@ -10,7 +10,7 @@ export const fastSlow: StoreKind<FastSlowOptions> = {
   threads: ({ fast, slow, fast_direction }, below) => {
     if (slow.kind !== 'noop' || !takesUploads(fast_direction)) return oneForAll('its two tiers have state in one place')
     const use = below.child(fast, 'fast')
-    return use.isOneEach ? { isOneEach: true, nodes: [below.path, ...use.nodes] } : use
+    return use.isOneEach ? { isOneEach: true, node: { path: below.path, form: 'passing', to: use.node } } : use
   },
   promise: (options, below) => {
     const [fast, slow] = [below.child(options.fast), below.child(options.slow)]

@@ -1,10 +1,10 @@
 import { StatusError } from '../../../base/status-error.js'
+import type { Store } from '../../../blobs/store.js'
 import type { ShardOptions } from '../../../config/config.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
-import type { StoreKind } from '../../contract/kind.js'
+import type { StageContext, StoreKind } from '../../contract/kind.js'
 import { leastOf } from '../../contract/promised.js'
-import { oneForAll } from '../../contract/thread-use.js'
 import { type Part, PartitionedStore } from '../../partition/partitioned.js'
 
 interface Share {
@@ -64,20 +64,24 @@ const mixed = (number: number): number => {
   return hash ^ (hash >>> 16)
 }
 
+const stage = async ({ stores }: ShardOptions, { child }: StageContext): Promise<Store> => {
+  if (stores.every(({ weight }) => weight === 0)) {
+    throw new StatusError('INVALID_ARGUMENT', 'every store has the weight 0, expected at least one above 0')
+  }
+  const parts: Part[] = []
+  for (const [index, { store }] of stores.entries()) parts.push([String(index), await child(store, String(index))])
+  return new ShardStore(
+    parts,
+    stores.map(({ weight }) => weight),
+  )
+}
+
 export const shard: StoreKind<ShardOptions> = {
-  threads: () => oneForAll('service threads do not run this stage'),
+  threads: ({ stores }, below) =>
+    below.stage(
+      Object.fromEntries(stores.map(({ store }, index) => [String(index), below.child(store, String(index))])),
+    ),
   promise: ({ stores }, below) => leastOf(stores.map(({ store }) => below.child(store))),
-  build: async ({ stores }, context) => {
-    if (stores.every(({ weight }) => weight === 0)) {
-      throw new StatusError('INVALID_ARGUMENT', 'every store has the weight 0, expected at least one above 0')
-    }
-    const parts: Part[] = []
-    for (const [index, { store }] of stores.entries()) {
-      parts.push([String(index), await context.child(store, String(index))])
-    }
-    return new ShardStore(
-      parts,
-      stores.map(({ weight }) => weight),
-    )
-  },
+  build: stage,
+  stage,
 }

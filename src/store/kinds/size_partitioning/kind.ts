@@ -1,9 +1,9 @@
+import type { Store } from '../../../blobs/store.js'
 import type { SizePartitioningOptions } from '../../../config/config.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
-import type { StoreKind } from '../../contract/kind.js'
+import type { StageContext, StoreKind } from '../../contract/kind.js'
 import { leastOf } from '../../contract/promised.js'
-import { oneForAll } from '../../contract/thread-use.js'
 import { type Part, PartitionedStore } from '../../partition/partitioned.js'
 
 /**
@@ -30,18 +30,28 @@ class SizePartitioningStore extends PartitionedStore {
 const LOWER = 0
 const UPPER = 1
 
+const stage = async (
+  { size, lower_store, upper_store }: SizePartitioningOptions,
+  { child }: StageContext,
+): Promise<Store> => {
+  const lower = await child(lower_store, 'lower_store')
+  const upper = await child(upper_store, 'upper_store')
+  return new SizePartitioningStore(
+    [
+      ['lower_store', lower],
+      ['upper_store', upper],
+    ],
+    size,
+  )
+}
+
 export const sizePartitioning: StoreKind<SizePartitioningOptions> = {
-  threads: () => oneForAll('service threads do not run this stage'),
+  threads: ({ lower_store, upper_store }, below) =>
+    below.stage({
+      lower_store: below.child(lower_store, 'lower_store'),
+      upper_store: below.child(upper_store, 'upper_store'),
+    }),
   promise: ({ lower_store, upper_store }, below) => leastOf([below.child(lower_store), below.child(upper_store)]),
-  build: async ({ size, lower_store, upper_store }, context) => {
-    const lower = await context.child(lower_store, 'lower_store')
-    const upper = await context.child(upper_store, 'upper_store')
-    return new SizePartitioningStore(
-      [
-        ['lower_store', lower],
-        ['upper_store', upper],
-      ],
-      size,
-    )
-  },
+  build: stage,
+  stage,
 }

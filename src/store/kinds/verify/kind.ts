@@ -5,8 +5,7 @@ import type { Digest } from '../../../reapi/digest.js'
 import type { Call } from '../../../rpc/call.js'
 import type { Blob } from '../../../stream/blob/blob.js'
 import { isWhole, type Range } from '../../../stream/path.js'
-import type { StoreKind } from '../../contract/kind.js'
-import { oneForAll } from '../../contract/thread-use.js'
+import type { StageContext, StoreKind } from '../../contract/kind.js'
 
 /**
  * Verifies blobs against their digest when they are written and when they are read. A damaged blob is removed from the
@@ -49,8 +48,12 @@ class VerifyStore extends ForwardingStore {
   }
 }
 
+const stage = async (options: VerifyOptions, { child }: StageContext): Promise<Store> =>
+  new VerifyStore(await child(options.backend, 'backend'), options)
+
 export const verify: StoreKind<VerifyOptions> = {
-  threads: () => oneForAll('service threads do not run this stage'),
+  threads: ({ backend }, below) => below.stage({ backend: below.child(backend, 'backend') }),
   promise: ({ backend }, below) => below.child(backend),
-  build: async (options, context) => new VerifyStore(await context.child(options.backend, 'backend'), options),
+  build: stage,
+  stage,
 }
