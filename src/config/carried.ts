@@ -24,8 +24,6 @@ export const whyOwned = (
   const limited = [...instances].find(([name, { max_stored_bytes: bytes }]) => bytes !== undefined && isServed(name))
   if (limited !== undefined) return `instance ${JSON.stringify(limited[0])}: max_stored_bytes is counted in one place`
   if (global.metrics_instance_names) return '`metrics_instance_names` counts each instance in one place'
-  if ([...cas.values()].some(({ experimental_chunking: chunking }) => chunking !== undefined))
-    return 'lists of chunks (`experimental_chunking`) are in one place'
   const stores = [
     ...[...cas.values(), ...bytestream.values()].map(({ cas_store }) => cas_store),
     ...[...ac.values()].map(({ ac_store }) => ac_store),

@@ -99,6 +99,7 @@ const serving = async (t: Test, storesOf: Stores, security?: object) => {
     },
   })
   const { cas, ac } = storesOf(files)
+  const chunking = { experimental_chunking: { index_store: 'LISTS', avg_chunk_size_bytes: 4096 } }
   const http_cache = Object.fromEntries(
     ['bazel', ...Object.keys(ENTRIES)].map((kind) => [`/${kind}`, { kind, instance_name: 'main' }]),
   )
@@ -111,12 +112,17 @@ const serving = async (t: Test, storesOf: Stores, security?: object) => {
       CHILD: files('child'),
       APART: files('apart'),
       RESULTS: files('results'),
+      LISTS: { memory: { eviction_policy: { max_bytes: '10mb' } } },
     },
     servers: {
       main: {
         listener: { http: { socket_address: '127.0.0.1:0' } },
         services: {
-          cas: { '*': { cas_store: 'CAS' }, apart: { cas_store: 'APART' }, beside: { cas_store: 'APART' } },
+          cas: {
+            '*': { cas_store: 'CAS', ...chunking },
+            apart: { cas_store: 'APART' },
+            beside: { cas_store: 'APART' },
+          },
           ac: {
             '*': { ac_store: 'AC' },
             ...{ child: { ac_store: 'CHILD' }, apart: { ac_store: 'RESULTS' }, beside: { ac_store: 'RESULTS' } },
@@ -184,6 +190,16 @@ const serving = async (t: Test, storesOf: Stores, security?: object) => {
         )
         return (missingBlobDigests as unknown[]).length === 0
       },
+      announced: async (): Promise<unknown> => {
+        const { cacheCapabilities } = await call('build.bazel.remote.execution.v2.Capabilities/GetCapabilities', {})
+        return cacheCapabilities
+      },
+      split: async (bytes: Buffer) => {
+        const { chunkDigests } = await call(`${CAS}/SplitBlob`, { blobDigest: digestOf(bytes) })
+        return chunkDigests as { hash: string; sizeBytes: number }[]
+      },
+      splice: (bytes: Buffer, chunkDigests: readonly object[]) =>
+        call(`${CAS}/SpliceBlob`, { blobDigest: digestOf(bytes), chunkDigests }),
       read: async (bytes: Buffer): Promise<unknown> => {
         const { responses } = await call(`${CAS}/BatchReadBlobs`, { digests: [digestOf(bytes)] })
         return (responses as { status: { code: number } | null }[])[0]?.status?.code ?? 0
@@ -265,6 +281,27 @@ for (const [over, storesOf] of Object.entries(STORES)) {
       }
     },
   )
+
+  t.test(`${over}: the owner splits and joins blobs, whose chunks are those of the threads`, async (t) => {
+    const server = await serving(t, storesOf)
+    t.match(await server.in(0).announced(), { splitBlobSupport: true, spliceBlobSupport: true })
+    const whole = drawnBytes(200_000)
+    await server.http('PUT', `/bazel/cas/${hashOf(whole)}`, { body: whole })
+    const chunks = await server.in(0).split(whole)
+    t.ok(chunks.length > 5, `${chunks.length} chunks`)
+    let at = 0
+    for (const { sizeBytes } of chunks) {
+      const chunk = whole.subarray(at, at + sizeBytes)
+      t.equal(await server.in(chunks.length).read(chunk), 0)
+      at += sizeBytes
+    }
+    const parts = [drawnBytes(5000), drawnBytes(6000)]
+    for (const part of parts) await server.in(1).upload(part)
+    const joined = Buffer.concat(parts)
+    await server.in(0).splice(joined, parts.map(digestOf))
+    t.equal(await server.in(1).has(joined), true)
+    t.ok((await server.http('GET', `/bazel/cas/${hashOf(joined)}`)).body.equals(joined))
+  })
 
   t.test(`${over}: all at once: whoever reads gets what somebody wrote, and in the end all the same`, async (t) => {
     const server = await serving(t, storesOf)

@@ -14,7 +14,7 @@ export interface EverythingOptions {
 
 /**
  * A server with every service that there is, and an HTTP cache of each kind. Its CAS is in `c` and `t` of `folder`. With several
- * service threads, they serve its gRPC: it has no lists of chunks.
+ * service threads, they serve its gRPC.
  */
 export const serveEverything = async (t: Test, { maxBytes = '64mb', threads = 1 }: EverythingOptions = {}) => {
   const folder = t.testdir()
@@ -38,7 +38,7 @@ export const serveEverything = async (t: Test, { maxBytes = '64mb', threads = 1 
         name: 'all',
         listener: { http: { socket_address: '127.0.0.1:0' } },
         services: {
-          cas: [{ cas_store: 'CAS', ...(threads === 1 && { experimental_chunking: { index_store: 'CHUNKS' } }) }],
+          cas: [{ cas_store: 'CAS', experimental_chunking: { index_store: 'CHUNKS' } }],
           ac: [{ ac_store: 'AC' }],
           execution: [{ cas_store: 'CAS', ac_store: 'AC', scheduler: 'S' }],
           worker_api: { scheduler: 'S' },

@@ -161,7 +161,8 @@ export class ServingThread {
       const { execution, fetch, push, worker_api, build_events, ...services } = server.services
       const none = { execution: new Map(), fetch: new Map(), push: new Map() }
       const capabilities = executedElsewhere(services.capabilities, execution)
-      const all = servicesOf({ ...server, services: { ...services, ...none, capabilities } }, shared)
+      const cas = splitElsewhere(services.cas)
+      const all = servicesOf({ ...server, services: { ...services, ...none, capabilities, cas } }, shared)
       return { listener: number, services: all.flatMap(servedOf), gate: gates.get(number) }
     })
   }
@@ -189,6 +190,16 @@ const executedElsewhere = (
     [...capabilities].map(([instance, options]) => {
       const { scheduler } = entryFor(execution, instance) ?? {}
       return [instance, scheduler === undefined ? options : { ...options, remote_execution: { scheduler } }]
+    }),
+  )
+
+/** The owner has the lists of chunks, and serves SplitBlob and SpliceBlob; what is announced of chunks is the same. */
+const splitElsewhere = (cas: ServerConfig['services']['cas']): ServerConfig['services']['cas'] =>
+  new Map(
+    [...cas].map(([instance, options]) => {
+      if (options.experimental_chunking === undefined) return [instance, options]
+      const { index_store: _, ...announced } = options.experimental_chunking
+      return [instance, { ...options, experimental_chunking: announced }]
     }),
   )
 
