@@ -5,10 +5,7 @@ import { closeAfter } from './call-back.js'
 import { STAGE_BYTES } from './path.js'
 
 /** The chunks that a loop reads. A second iteration continues where the first one stopped. */
-export interface LoopInput extends AsyncIterableIterator<Buffer> {
-  /** Aborts when the transfer is over. For loops that wait for something other than their input. */
-  readonly signal: AbortSignal
-}
+export type LoopInput = AsyncIterableIterator<Buffer>
 
 /**
  * Converts input chunks to output chunks. It is resumed only when the reader has room, and when the event
@@ -39,7 +36,6 @@ export class Loop extends Duplex {
   #isEnded = false
   #hasRoom = false
   #wake: () => void = () => {}
-  #abort: AbortController | undefined
 
   constructor(body: LoopBody) {
     super({ highWaterMark: STAGE_BYTES })
@@ -64,7 +60,6 @@ export class Loop extends Duplex {
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    this.#abort?.abort()
     this.#wake()
     if (this.#running === undefined) callback(error)
     else closeAfter(this.#running, error, callback)
@@ -76,14 +71,7 @@ export class Loop extends Duplex {
   }
 
   async #run(): Promise<void> {
-    const signal = (): AbortSignal => this.#signal()
-    const input: LoopInput = {
-      next: () => this.#next(),
-      [Symbol.asyncIterator]: () => input,
-      get signal() {
-        return signal()
-      },
-    }
+    const input: LoopInput = { next: () => this.#next(), [Symbol.asyncIterator]: () => input }
     try {
       for await (const bytes of this.#body(input)) await this.#give(bytes)
       for await (const _ of input);
@@ -109,13 +97,6 @@ export class Loop extends Duplex {
     if (bytes.length > 0) this.#hasRoom = this.push(bytes)
   }
 
-  /** Created on demand, because most loops wait only for their input. */
-  #signal(): AbortSignal {
-    this.#abort ??= new AbortController()
-    if (this.destroyed) this.#abort.abort()
-    return this.#abort.signal
-  }
-
   async #until(isSo: () => boolean): Promise<void> {
     while (!this.destroyed && !isSo()) {
       await new Promise<void>((resolve) => {
@@ -124,11 +105,4 @@ export class Loop extends Duplex {
     }
     if (this.destroyed) throw new StatusError('CANCELLED', 'the transfer is over')
   }
-}
-
-/** A source written as a loop. The signal aborts when the transfer is over. */
-export const sourceOf = (body: (signal: AbortSignal) => AsyncIterable<Buffer>): Loop => {
-  const loop = new Loop(({ signal }) => body(signal))
-  loop.end()
-  return loop
 }

@@ -19,13 +19,12 @@ import { type Call, callWith } from '../../../rpc/call.js'
 import type { Blob } from '../../../stream/blob/blob.js'
 import { putBoth } from '../../../stream/blob/put-both.js'
 import { isWhole, type Range } from '../../../stream/path.js'
-import { unlessAborted } from '../../../work/deadline.js'
 import type { BuildContext } from '../../contract/kind.js'
 import { Confirmed } from './confirmed.js'
 import { Copies } from './copies.js'
 import { absentIfAway, isCallers, takenByNeither, unlessAway, warnNotCached } from './failures.js'
 import { FastSlowFiles } from './files.js'
-import { goingOn, type Rest } from './go-on.js'
+import { type Rest, readingOn } from './read-on.js'
 import { SlowTouches } from './slow-touches.js'
 import { isAway, type SlowWatch } from './slow-watch.js'
 import { AcknowledgedUploads } from './uploads/acknowledged.js'
@@ -82,7 +81,7 @@ export class FastSlowStore extends BaseStore {
     const repair = async (digest: Digest, call: Call): Promise<void> => {
       if (this.#slowTakesUploads) await slow.remove(digest, 'wrong', call)
     }
-    this.#copies = new Copies({ fast, slow, repair }, this.#log)
+    this.#copies = new Copies({ fast, slow, log: this.#log, repair })
     if (slow.properties.extendsLifetimes && !slow.properties.keepsNothing)
       this.#touches = new SlowTouches({ slow, clock, log, path })
     if (this.#slowTakesUploads && options.action_result_max_age_s > 0)
@@ -299,9 +298,8 @@ export class FastSlowStore extends BaseStore {
   }
 
   async #fromSlow(digest: Digest, range: Range, call: Call): Promise<Blob> {
-    const copy = this.#isCopied(digest, range) ? this.#copies.of(digest, call, range.wantedAs) : undefined
-    if (copy !== undefined) await unlessAborted(copy.opened, call.signal)
-    return copy?.read(call, range.wantedAs) ?? this.#slow.get(digest, range, call)
+    const copied = this.#isCopied(digest, range) ? await this.#copies.read(digest, call, range.wantedAs) : undefined
+    return copied ?? this.#slow.get(digest, range, call)
   }
 
   /**
@@ -313,7 +311,7 @@ export class FastSlowStore extends BaseStore {
       if (blob.isAtHand) return blob
       // An encoded blob cannot continue in the middle, and decoding would mean encoding it again.
       if (range.wantedAs !== undefined && blob.isIn(range.wantedAs)) return blob
-      return await goingOn(blob, this.#restOf(digest, range, blob.offset, call), call)
+      return await readingOn(blob, this.#restOf(digest, range, blob.offset, call), call)
     } catch (error) {
       if (isCallers(error)) throw error
       if (!isStatus(error, 'NOT_FOUND')) this.#log.warn('the fast store failed to read', { digest: digest.key, error })

@@ -1,23 +1,32 @@
-import { isStatus, type StatusError } from '../../../base/status-error.js'
+import { isStatus, StatusError } from '../../../base/status-error.js'
+import { type Call, callWith, whenAborted } from '../../../rpc/call.js'
+import type { Blob } from '../../../stream/blob/blob.js'
+import { ReadOn, type Take } from './read-on.js'
 
 /** How far a reader may lag behind a copy. A copy keeps at most this much, and one chunk, in memory. */
 export const WINDOW_BYTES = 4 * 1024 * 1024
 
-/** Bytes of a copy, and the state that a reader needs to continue after them on its own. */
-export interface Shown<Mark> {
+interface Chunk<Mark> {
   readonly bytes: Buffer
+  /** What a reader needs that leaves the copy after these bytes. */
   readonly mark: Mark
 }
 
+/** Opens the rest of the blob for a reader that leaves the copy; undefined as mark before the first byte. */
+type OpenRest<Mark> = (position: number, mark: Mark | undefined, call: Call) => Promise<Blob>
+
 /** The latest bytes of a copy, for readers that keep up. It waits for none of them. */
 export class Window<Mark> {
-  readonly #chunks: Shown<Mark>[] = []
+  readonly #openRest: OpenRest<Mark>
+  readonly #chunks: Chunk<Mark>[] = []
   #fromBytes = 0
   #endBytes = 0
-  #isOver = false
-  #isAbandoned = false
-  #failure: StatusError | undefined
-  #waiting: (() => void)[] = []
+  #end: 'over' | StatusError | undefined
+  readonly #waiting: (() => void)[] = []
+
+  constructor(openRest: OpenRest<Mark>) {
+    this.#openRest = openRest
+  }
 
   add(bytes: Buffer, mark: Mark): void {
     this.#chunks.push({ bytes, mark })
@@ -27,45 +36,52 @@ export class Window<Mark> {
       this.#fromBytes += oldest.bytes.length
       this.#chunks.shift()
     }
-    this.wake()
+    this.#wake()
   }
 
-  /**
-   * Ends the window: the blob is complete, or the copy failed. Readers fail too if the blob is wrong. After any other
-   * failure they may continue on their own.
-   */
+  /** No more bytes come: the blob is complete and right, or the copy failed. Only the first end counts. */
   end(failure?: StatusError): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    if (isStatus(failure, 'DATA_LOSS')) this.#failure = failure
-    else this.#isAbandoned = failure !== undefined
-    this.wake()
+    this.#end ??= failure ?? 'over'
+    this.#wake()
   }
 
-  /**
-   * The chunk that starts at a position, or why there is none: it was dropped, has not arrived, the blob has ended, or
-   * it is wrong.
-   */
-  at(position: number): Shown<Mark> | 'gone' | 'later' | 'over' | StatusError {
+  /** The chunk at a position, or why there is none: it was dropped, has not arrived, or the copy ended before it. */
+  at(position: number): Chunk<Mark> | 'gone' | 'later' | 'over' | StatusError {
     if (position < this.#fromBytes) return 'gone'
     let start = this.#fromBytes
     for (const chunk of this.#chunks) {
       if (position < start + chunk.bytes.length) return chunk
       start += chunk.bytes.length
     }
-    if (!this.#isOver) return 'later'
-    return this.#isAbandoned ? 'gone' : (this.#failure ?? 'over')
+    return this.#end ?? 'later'
   }
 
-  /** Resolves at the next change. */
-  news(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve))
+  /** All bytes for one reader. It leaves the copy if it falls behind, or if the copy fails but the blob is right. */
+  read(call: Call): ReadOn {
+    let mark: Mark | undefined
+    const follow = async (take: Take, signal: AbortSignal): Promise<void> => {
+      whenAborted(signal, () => this.#wake())
+      for (let position = 0; ; ) {
+        const found = this.at(position)
+        if (found === 'over') return
+        if (found === 'gone' || signal.aborted) throw new StatusError('CANCELLED', 'the reader leaves the copy')
+        if (found instanceof StatusError) throw found
+        await new Promise<void>((resolve) => {
+          if (found === 'later') return this.#waiting.push(resolve)
+          position += found.bytes.length
+          mark = found.mark
+          return take(found.bytes, resolve) && resolve()
+        })
+      }
+    }
+    const open = (failure: StatusError, position: number, _: boolean, signal: AbortSignal): Promise<Blob> =>
+      isStatus(failure, 'DATA_LOSS')
+        ? Promise.reject(failure)
+        : this.#openRest(position, mark, callWith(call, { signal }))
+    return new ReadOn(follow, { open })
   }
 
-  /** Makes all waiting readers check again. */
-  wake(): void {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const wake of waiting) wake()
+  #wake(): void {
+    for (const wake of this.#waiting.splice(0)) wake()
   }
 }

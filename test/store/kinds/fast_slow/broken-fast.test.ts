@@ -1,6 +1,7 @@
+import { once } from 'node:events'
 import { readdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Transform } from 'node:stream'
+import { type Readable, Transform } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type CodeName, StatusError } from '../../../../src/base/status-error.js'
@@ -94,9 +95,23 @@ class BreakingFiles extends ForwardingStore {
   }
 }
 
+/** Counts the streams of reads that have not closed. */
+class Open extends Watched {
+  open = 0
+
+  protected override outgoing(blob: Blob): Blob {
+    const path = super.outgoing(blob).path()
+    this.open += 1
+    path[0].once('close', () => {
+      this.open -= 1
+    })
+    return Blob.ofPath(path, { sizeBytes: blob.sizeBytes, offset: blob.offset })
+  }
+}
+
 const setUp = async (wrap: (backend: Store) => Store | Promise<Store>, sizeBytes = SIZE) => {
   const fast = await wrap(await memoryStore())
-  const slow = new Watched(await memoryStore())
+  const slow = new Open(await memoryStore())
   const bytes = bytesOf(sizeBytes)
   const digest = digestOf(bytes)
   const store = await tiers(fast, slow)
@@ -150,6 +165,50 @@ t.test('a file of the fast tier that fails in the middle continues from the slow
     t.ok(found.equals(bytes), `after ${after} bytes`)
     t.equal(slow.reads, before + 1, 'slow is read once, from there on')
     t.equal((fast as BreakingFiles).closed, 1, 'the file below is closed with it, not later')
+  }
+})
+
+t.test('a file that continued from the slow tier can be read again from an earlier position', async (t) => {
+  const { slow, store, bytes, digest } = await setUp((backend) => new BreakingFiles(backend, 1_000_000))
+  const form = await (await store.get(digest, WHOLE, call)).take()
+  if (form.kind !== 'file') throw new Error(`expected a file, not ${form.kind}`)
+  const part = Buffer.alloc(1000)
+  for (const position of [999_500, 1_000_000, 1_000_001, 999_000, 1_000_001]) {
+    const count = await form.file.read(part, position)
+    t.ok(part.subarray(0, count).equals(bytes.subarray(position, position + count)), `at ${position}`)
+  }
+  await until(() => slow.open === 1, 'the end of the rests that are not read any more')
+  await form.file.close()
+  await until(() => slow.open === 0, 'the end of the last one')
+})
+
+/** Returns a stream that needs turns to close. */
+class ClosingLate extends ForwardingStore {
+  source: Readable | undefined
+
+  protected override outgoing(blob: Blob): Blob {
+    const [source] = blob.path()
+    const destroy = source._destroy.bind(source)
+    source._destroy = async (error, callback) => {
+      for (let turns = 0; turns < 5; turns++) await setImmediate()
+      destroy(error, callback)
+    }
+    this.source = source
+    return Blob.ofPath([source], { sizeBytes: SIZE })
+  }
+}
+
+t.test('a read from the fast tier has closed all below it when it has closed, also one that never began', async (t) => {
+  for (const reads of [true, false]) {
+    const { fast, store, digest } = await setUp((backend) => new ClosingLate(backend))
+    const [source] = (await store.get(digest, WHOLE, call)).path()
+    if (reads) {
+      source.resume()
+      await once(source, 'data')
+    }
+    source.destroy()
+    await once(source, 'close')
+    t.ok((fast as ClosingLate).source?.closed, reads ? 'in the middle' : 'never read')
   }
 })
 

@@ -1,13 +1,17 @@
 import { once } from 'node:events'
 import t from 'tap'
+import { ForwardingStore } from '../../../../src/blobs/forwarding.js'
 import type { Store } from '../../../../src/blobs/store.js'
 import type { FastSlowOptions } from '../../../../src/config/config.js'
+import type { Digest } from '../../../../src/reapi/digest.js'
+import type { Call } from '../../../../src/rpc/call.js'
 import { fastSlow } from '../../../../src/store/kinds/fast_slow/kind.js'
 import { noop } from '../../../../src/store/kinds/noop/kind.js'
 import { asCas } from '../../../../src/store/view/cas.js'
+import { isolatedView } from '../../../../src/store/view/isolated.js'
 import { Blob } from '../../../../src/stream/blob/blob.js'
 import { zstdCompress } from '../../../../src/stream/compression/zstd.js'
-import { WHOLE } from '../../../../src/stream/path.js'
+import { type Range, WHOLE } from '../../../../src/stream/path.js'
 import { until } from '../../../until.js'
 import { bytesOf, call, cut, digestOf, get, isPresent, put } from '../../blobs.js'
 import { buildStore, given, memoryStore } from '../../build.js'
@@ -17,6 +21,15 @@ import { unpack, upload, wire, zstdStore } from '../compression/zstd-store.js'
 const tiers = (fast: Store, slow: Store, options: Partial<FastSlowOptions> = {}): Promise<Store> => {
   const both = { fast_direction: 'both', slow_direction: 'both', bypass_dedup_threshold_bytes: 0 } as const
   return buildStore(fastSlow, { fast: given, slow: given, ...both, ...options }, { children: { fast, slow } })
+}
+
+class Counted extends ForwardingStore {
+  reads = 0
+
+  override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    this.reads += 1
+    return super.get(digest, range, call)
+  }
 }
 
 const nothing = (): Promise<Store> => buildStore(noop, {})
@@ -162,4 +175,39 @@ t.test('a compressed upload that no tier accepts is rejected', async (t) => {
 t.test('a slow store that keeps blobs plain announces no encoding', async (t) => {
   t.same((await tiers(await zstdMemory(), await memoryStore())).properties.encodings, [])
   t.same((await tiers(await memoryStore(), await nothing())).properties.encodings, [])
+})
+
+t.test('an isolated instance reads what both tiers keep compressed, plain and as stored', async (t) => {
+  for (const wantedAs of [undefined, 'ZSTD'] as const) {
+    const [fast, slow] = [await zstdMemory(), await zstdMemory()]
+    await upload(isolatedView(slow, 'team'), digest, made)
+    const store = isolatedView(await tiers(fast, slow), 'team')
+    const blob = await store.get(digest, { ...WHOLE, wantedAs }, call)
+    t.ok((await blob.as('IDENTITY', bytes.length).bytes(bytes.length, call)).equals(bytes), wantedAs ?? 'plain')
+    await until(() => isPresent(isolatedView(fast, 'team'), digest))
+  }
+})
+
+t.test('a reader that wants a blob plain shares a copy whose first reader wants it as stored', async (t) => {
+  const [fast, zstd] = [await zstdMemory(), await zstdMemory()]
+  const slow = new Counted(zstd)
+  const store = await tiers(fast, slow)
+  await upload(zstd, digest, made)
+  const [stored, plain] = await Promise.all([wire(store, digest), get(store, digest)])
+  t.ok(stored.equals(made))
+  t.ok(plain.equals(bytes))
+  t.equal(slow.reads, 1)
+})
+
+t.test('a lagging reader of the stored form fails if the rest of it is damaged', async (t) => {
+  const [fast, slow] = [await zstdMemory(), await zstdMemory()]
+  const store = await tiers(fast, slow)
+  const large = bytesOf(24_000_000, 'large')
+  const largeDigest = digestOf(large)
+  await upload(slow, largeDigest, frames(large, 6_000_000))
+  const lagging = (await store.get(largeDigest, { ...WHOLE, wantedAs: 'ZSTD' }, call)).as('ZSTD')
+  await until(() => isPresent(fast, largeDigest))
+  const damaged = frames(Buffer.concat([large.subarray(0, 18_000_000), bytesOf(6_000_000, 'other')]), 6_000_000)
+  await slow.put(largeDigest, Blob.ofBytes(damaged, { encoding: 'ZSTD' }).as('IDENTITY'), call)
+  await rejects(t, lagging.bytes(1e9, call), 'DATA_LOSS')
 })

@@ -332,7 +332,7 @@ t.test('a reader fails that got wrong bytes from a copy and the correct rest els
 })
 
 t.test('a copy keeps no more than a window for its readers', async (t) => {
-  const window = new Window<undefined>()
+  const window = new Window<undefined>(async () => Blob.ofBytes(Buffer.alloc(0)))
   const chunk = Buffer.alloc(100_000)
   let kept = 0
   for (let at = 0; at < 200; at++) {
@@ -557,4 +557,58 @@ t.test('a worker gets blobs from slow into the files of fast', async (t) => {
   const closed = await tiers(near, slow, { fast_direction: 'update' })
   await rejects(t, closed.files?.populate(absent, call) ?? Promise.resolve(), 'FAILED_PRECONDITION')
   t.equal((await tiers(await memoryStore(), slow)).files, undefined, 'a fast store without files has none to offer')
+})
+
+t.test(
+  'a blob removed and stored again while a worker waits for its file is fetched again, not waited for forever',
+  async (t) => {
+    const memory = await memoryStore()
+    const slow = new Gated(memory, 0)
+    const fast = new WithFiles(await memoryStore())
+    const store = await tiers(fast, slow)
+    const bytes = bytesOf(200_000)
+    const digest = digestOf(bytes)
+    await put(memory, digest, bytes)
+    const populating = store.files?.populate(digest, call)
+    await until(() => slow.reads === 1)
+    await store.remove(digest, 'unwanted', call)
+    await put(memory, digest, bytes)
+    slow.open()
+    await inTime(populating ?? Promise.resolve(), 'the file')
+    t.equal(slow.reads, 2)
+    t.ok(await isPresent(fast, digest))
+  },
+)
+
+t.test('a reader that leaves while a copy waits for slow is closed at once, and the copy goes on', async (t) => {
+  const memory = await memoryStore()
+  const slow = new Gated(memory, 2)
+  const fast = await memoryStore()
+  const store = await tiers(fast, slow)
+  const bytes = bytesOf(1_000_000)
+  const digest = digestOf(bytes)
+  await put(memory, digest, bytes, { sizes: [100_000] })
+  const [source] = (await store.get(digest, WHOLE, call)).path()
+  source.resume()
+  await once(source, 'data')
+  source.destroy()
+  await inTime(once(source, 'close'), 'the reader')
+  t.notOk(await isPresent(fast, digest))
+  slow.open()
+  await until(() => isPresent(fast, digest))
+})
+
+t.test('a complete copy that fast rejects at its commit is read to its end, without slow', async (t) => {
+  const slow = new Watched(await memoryStore())
+  const fast = new Watched(await memoryStore())
+  const store = await tiers(fast, slow)
+  const bytes = bytesOf(1_000_000)
+  const digest = digestOf(bytes)
+  await put(slow, digest, bytes)
+  fast.fails.commit = broken()
+  const reading = await store.get(digest, WHOLE, call)
+  await until(() => slow.readBytes === bytes.length)
+  for (let i = 0; i < 20; i++) await setImmediate()
+  t.ok((await reading.bytes(...all)).equals(bytes))
+  t.equal(slow.reads, 1)
 })
