@@ -58,22 +58,37 @@ export class PackKeeper extends Rounds {
     await catalog.packs.complete()
   }
 
-  /** Reads the records of the blobs whose place is not known since the start. */
+  /**
+   * Reads the records of the blobs whose place is not known since the start, until a look at all blobs finds none of these. One look does
+   * not suffice: the cleaner may move a record while it is read, and a pack whose blobs are not all known would be deleted with them.
+   */
   async #findPlaces(): Promise<void> {
+    let found = 0
+    do found = await this.#findSome()
+    while (found > 0 && !this.isStopped)
+  }
+
+  /** Returns how many places were not known. */
+  async #findSome(): Promise<number> {
     const { catalog, inspection } = this.#parts
     const find = async (located: Located): Promise<void> => {
       const isDamaged = (await catalog.placeOf(located)) === undefined && catalog.isAsLocated(located)
       if (isDamaged) await inspection.damaged(located)
     }
+    let count = 0
     let some: Located[] = []
     for await (const slot of this.#packedSlots()) {
-      if (this.isStopped) return
-      if (catalog.packs.packOf(slot) === undefined) some.push(catalog.at(slot))
+      if (this.isStopped) return count
+      if (catalog.packs.packOf(slot) === undefined) {
+        some.push(catalog.at(slot))
+        count++
+      }
       if (some.length < SLICE) continue
       await boundedMap(some, RECORDS_AT_A_TIME, find)
       some = []
     }
     await boundedMap(some, RECORDS_AT_A_TIME, find)
+    return count
   }
 
   /** The lengths of the files, by number. */

@@ -8,9 +8,16 @@ import { Code } from '../../../../../src/base/status-error.js'
 import type { Store } from '../../../../../src/blobs/store.js'
 import { silentLog } from '../../../../../src/log/log.js'
 import { callWith } from '../../../../../src/rpc/call.js'
+import { BlobIndex } from '../../../../../src/store/index/blob-index.js'
+import { Catalog } from '../../../../../src/store/kinds/filesystem/catalog.js'
 import { Unlinker } from '../../../../../src/store/kinds/filesystem/files/unlinker.js'
+import { Inspection } from '../../../../../src/store/kinds/filesystem/inspection.js'
 import { Layout } from '../../../../../src/store/kinds/filesystem/layout.js'
 import { Packs } from '../../../../../src/store/kinds/filesystem/packs/packs.js'
+import { encodePlace } from '../../../../../src/store/kinds/filesystem/records/place.js'
+import { RecordLog } from '../../../../../src/store/kinds/filesystem/records/record-log.js'
+import { recover } from '../../../../../src/store/kinds/filesystem/recover/recover.js'
+import { PackKeeper } from '../../../../../src/store/kinds/filesystem/upkeep/pack-keeper.js'
 import { Blob } from '../../../../../src/stream/blob/blob.js'
 import { WHOLE } from '../../../../../src/stream/path.js'
 import { until } from '../../../../until.js'
@@ -101,6 +108,46 @@ t.test('a file of an earlier run stays when its only known blob is removed, unti
   await get(again.store, first.digest)
   await again.store.remove(first.digest, 'unwanted', call)
   t.ok((await get(again.store, second.digest)).equals(second.bytes))
+})
+
+t.test('a blob whose record is moved while its place is looked for after a start stays with its file', async (t) => {
+  const folder = t.testdir()
+  const blobs = some(3)
+  const files = await openFilesystem(folder, SMALL)
+  await putTogether(files.store, blobs)
+  const path = await onlyPack(folder)
+  await files.close()
+
+  const layout = new Layout(join(folder, 'content'), join(folder, 'temp'))
+  const clock = new ManualClock(Date.now())
+  const policy = { max_bytes: 0, evict_bytes: 0, max_count: 0, max_seconds: 0 }
+  const index = new BlobIndex({ policy, clock })
+  const options = { folder: layout.recordsPath, segmentBytes: 2 ** 20, isSynced: false, log: silentLog }
+  const records = await RecordLog.open(options)
+  await recover({ index, records, checkpointPath: layout.checkpointPath, log: silentLog, path: 'TEST' })
+  const catalog = new Catalog({ layout, index, records, recentBytes: 0, syncs: undefined, clock, log: silentLog })
+  const [first, moved, third] = blobs as [Some[0], Some[0], Some[0]]
+  const slot = index.find(moved.digest)
+  const before = index.extraOf(slot)
+  const read = records.readPacked.bind(records)
+  // The cleaner is ahead of the read: the record is elsewhere, and the segment of the old one is gone.
+  records.readPacked = async (location, digest) => {
+    const record = await read(location, digest)
+    if (location !== before || record === undefined) return record
+    const onLocated = (copyLocation: number): void => index.setExtra(slot, copyLocation)
+    await records.append({ ...record.head, bytes: encodePlace(record.place), onLocated })
+    return undefined
+  }
+  const parts = { catalog, inspection: new Inspection(catalog, silentLog), clock, log: silentLog }
+  const keeper = new PackKeeper(parts)
+  await keeper.survey()
+  t.not(index.extraOf(slot), before, 'it was moved')
+  for (const { digest } of [first, third]) await catalog.drop(digest)
+  await catalog.unlinker.idle()
+  t.ok(existsSync(path), 'the file of the last blob')
+  await keeper.stop()
+  await catalog.close()
+  await records.close()
 })
 
 t.test('no file goes before the removal of a blob is in the log whose file was not known yet', async (t) => {
