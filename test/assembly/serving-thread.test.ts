@@ -1,5 +1,7 @@
+import { MessageChannel } from 'node:worker_threads'
 import t from 'tap'
 import { ServingThread } from '../../src/assembly/threads/serving-thread.js'
+import type { ServingToOwner } from '../../src/assembly/threads/thread-calls.js'
 import { parseConfig } from '../../src/config/load.js'
 import { Ledger } from '../../src/ledger/ledger.js'
 import { silentLog } from '../../src/log/log.js'
@@ -8,6 +10,7 @@ import type { Caller } from '../../src/rpc/gate.js'
 import { hashOf } from '../../src/security/identity/credential.js'
 import type { Verified } from '../../src/security/identity/verified-credentials.js'
 import type { GateShare } from '../../src/security/thread-gate.js'
+import { ThreadChannel } from '../../src/server/threads/channel.js'
 import type { SharedStore } from '../../src/store/contract/kind.js'
 import { openFilesystem } from '../store/kinds/filesystem/open.js'
 
@@ -32,17 +35,23 @@ const callerWith = (token: string): Caller => ({
   ...{ peer: '127.0.0.1:1', clientCertificate: undefined },
 })
 
+/** A channel whose other side is not heard. */
+const toNobody = (): ThreadChannel<ServingToOwner> => {
+  const { port1 } = new MessageChannel()
+  port1.unref()
+  return new ThreadChannel(port1)
+}
+
 t.test('tokens that come while a thread loads its services are those that it knows', async (t) => {
   if (config === undefined) throw new Error('the configuration has errors')
   const { global, instances, servers } = config
   const [server] = servers
   if (server === undefined) throw new Error('there is a server')
-  const thread = new ServingThread(() => {})
+  const thread = new ServingThread(toNobody())
   const parts = { ledger: new Ledger({}), log: silentLog }
   const none = { stores: new Map(), shares: new Map() }
-  const loading = thread.receive(
+  const loading = thread.serve(
     {
-      kind: 'serve',
       parents: new Map(),
       global,
       instances,
@@ -52,14 +61,14 @@ t.test('tokens that come while a thread loads its services are those that it kno
     },
     parts,
   )
-  t.same(await thread.receive({ kind: 'gate', gate: shareOf('new') }, parts), [])
+  t.same(thread.renewGate(shareOf('new')), [])
   const [served] = await loading
   t.equal(served?.listener, 1)
   t.same(
     ['old', 'new'].map((token) => served?.gate?.knows(callerWith(token))),
     [false, true],
   )
-  const [later] = await thread.receive({ kind: 'gate', gate: shareOf('last') }, parts)
+  const [later] = thread.renewGate(shareOf('last'))
   t.equal(later?.gate?.knows(callerWith('last')), true)
 })
 
@@ -82,9 +91,9 @@ t.test('a thread announces execution for the instances for which the owner execu
   const threads = { threadCount: 1, register: (store: SharedStore) => void shares.push(store) }
   const { close } = await openFilesystem(t.testdir(), { threads })
   t.teardown(close)
-  const [served] = await new ServingThread(() => {}).receive(
+  const [served] = await new ServingThread(toNobody()).serve(
     {
-      ...{ kind: 'serve', parents: new Map(), global, instances, gate: undefined },
+      ...{ parents: new Map(), global, instances, gate: undefined },
       stores: new Map([...executing.stores.keys()].map((store) => [store, { path: 'S', form: 'shared' as const }])),
       shares: new Map(shares.map((share) => ['S', share.share().data])),
       servers: [{ number: 1, server, served: new Map() }],
@@ -107,11 +116,11 @@ t.test(
     const { global, instances, servers } = config
     const [server] = servers
     if (server === undefined) throw new Error('there is a server')
-    const thread = new ServingThread(() => {})
+    const thread = new ServingThread(toNobody())
     const parts = { ledger: new Ledger({}), log: silentLog }
-    const loading = thread.receive(
+    const loading = thread.serve(
       {
-        ...{ kind: 'serve', parents: new Map(), global, instances, stores: new Map(), shares: new Map() },
+        ...{ parents: new Map(), global, instances, stores: new Map(), shares: new Map() },
         ...{ servers: [{ number: 1, server, served: new Map() }], gate: shareOf('token') },
       },
       parts,
@@ -119,13 +128,10 @@ t.test(
     const verified = (token: string): Verified => ({
       ...{ hash: hashOf(token), identity: { kind: 'jwt', name: token, groups: [] }, untilMs: Date.now() + 60_000 },
     })
-    await thread.receive({ kind: 'verified', by: 'jwt', verified: verified('early') }, parts)
+    thread.verified('jwt', verified('early'))
     const [served] = await loading
-    await thread.receive({ kind: 'verified', by: 'jwt', verified: verified('late') }, parts)
-    await thread.receive(
-      { kind: 'verified', by: 'jwt', verified: { ...verified('expired'), untilMs: Date.now() } },
-      parts,
-    )
+    thread.verified('jwt', verified('late'))
+    thread.verified('jwt', { ...verified('expired'), untilMs: Date.now() })
     const known = ['early', 'late', 'expired', 'other'].map((token) => served?.gate?.knows(callerWith(token)))
     t.same(known, [true, true, false, false])
   },

@@ -1,9 +1,6 @@
 import type { Clock } from '../../base/clock.js'
-import { StatusError } from '../../base/status-error.js'
-import { guardedImmediate } from '../../base/timers.js'
 import type { Ledger } from '../../ledger/ledger.js'
 import type { Log } from '../../log/log.js'
-import type { LoggedLine } from '../../log/sendable.js'
 import type { Metrics } from '../../metrics/metrics.js'
 import { addChanges } from '../../metrics/relayed.js'
 import { internalCall, shareable } from '../../rpc/call.js'
@@ -11,21 +8,12 @@ import type { Invocations } from '../../rpc/invocations.js'
 import { addPacked } from '../../rpc/packed-records.js'
 import type { RequestRecords } from '../../rpc/request-records.js'
 import type { Security } from '../../security/security.js'
-import type { PostsTo } from '../../server/threads/service-threads.js'
+import type { ThreadChannel } from '../../server/threads/channel.js'
+import { failureOf } from '../../server/threads/failure.js'
 import { KeptParts } from '../../service/bytestream/kept-parts.js'
 import type { SharedStore } from '../../store/contract/kind.js'
 import type { Claimant } from '../../store/index/promises.js'
-import {
-  type Answer,
-  type CommitQuestion,
-  digestOf,
-  type Failure,
-  type FromServingThread,
-  type Question,
-  type RefusedBlob,
-  type ReportMessage,
-  type ToServingThread,
-} from './thread-calls.js'
+import { digestOf, type SentClaimant, type ServingToOwner, type ServingToThread } from './thread-calls.js'
 
 export interface HearingParts {
   readonly ledger: Ledger
@@ -42,8 +30,6 @@ export class Hearing {
   readonly #stores: ReadonlyMap<string, SharedStore>
   readonly #parts: HearingParts
   readonly #kept: KeptParts
-  /** Answers of this turn. */
-  readonly #answers = new Map<PostsTo, Answer[]>()
 
   /** `stores` by path. */
   constructor(stores: ReadonlyMap<string, SharedStore>, parts: HearingParts) {
@@ -52,13 +38,38 @@ export class Hearing {
     this.#kept = new KeptParts(parts.clock, parts.ledger)
   }
 
-  receive(message: FromServingThread | LoggedLine, thread: PostsTo): void {
-    const { log, metrics, invocations } = this.#parts
-    if (message.kind === 'log') log[message.level](message.message, message.fields)
-    else if (message.kind === 'report') this.#report(message, thread)
-    else {
-      if (message.changes !== undefined && metrics !== undefined) addChanges(metrics, message.changes)
-      if (invocations !== undefined) invocations.extensionCount += message.extensionCount
+  /** What is heard of a thread. */
+  of(thread: ThreadChannel<Pick<ServingToThread, 'numbered'>>): ServingToOwner {
+    const { log, metrics, invocations, records, security } = this.#parts
+    return {
+      log: (level, message, fields) => log[level](message, fields),
+      metrics: (changes, extensionCount) => {
+        if (changes !== undefined && metrics !== undefined) addChanges(metrics, changes)
+        if (invocations !== undefined) invocations.extensionCount += extensionCount
+      },
+      audited: (entry) => security?.audited(entry),
+      touched: (id) => {
+        const number = invocations?.touch(id)?.number
+        if (number !== undefined) thread.send('numbered', id, number)
+      },
+      counted: (id, counts) => invocations?.add(id, counts),
+      records: (packed) => {
+        if (records !== undefined) addPacked(records, packed)
+      },
+      used: (path, slots) => this.#stores.get(path)?.used(slots),
+      claimed: (path, claimant, slots) => this.#stores.get(path)?.hold(slots, this.#claimantOf(claimant)),
+      commit: (path, digest, file, claimant) => {
+        const call = internalCall({ signal: NEVER, log, ...this.#claimantOf(claimant) })
+        return this.#store(path).commit(digestOf(digest), file, call)
+      },
+      commitSmall: async (path, packed, claimant) => {
+        const refused = await this.#store(path).commitSmall(packed, this.#claimantOf(claimant))
+        return refused.map(({ at, error }) => ({ at, failure: failureOf(error) }))
+      },
+      damaged: (path, digest, slot, location, why) => this.#store(path).damaged(digestOf(digest), slot, location, why),
+      keepPart: async (part) => this.#kept.keep(part),
+      sizeOfPart: async (name) => this.#kept.sizeOf(name),
+      takePart: async (name) => this.#kept.take(name),
     }
   }
 
@@ -67,73 +78,17 @@ export class Hearing {
     return this.#kept.close()
   }
 
-  #report({ uses, claims, touched, counted, records, audited, questions }: ReportMessage, thread: PostsTo): void {
-    const { invocations, records: kept, security } = this.#parts
-    for (const entry of audited) security?.audited(entry)
-    for (const [path, slots] of uses) this.#stores.get(path)?.used(slots)
-    const numbers = touched.flatMap((id) => {
-      const number = invocations?.touch(id)?.number
-      return number === undefined ? [] : [[id, number] as const]
-    })
-    for (const [id, counts] of counted) invocations?.add(id, counts)
-    if (numbers.length > 0) post(thread, { kind: 'numbers', numbers })
-    for (const [path, id, keepForMs, slots] of claims) {
-      const invocation = id === '' ? undefined : invocations?.touch(id)
-      this.#stores.get(path)?.hold(slots, { invocation, keepForMs })
-    }
-    if (records !== undefined && kept !== undefined) addPacked(kept, records)
-    for (const [id, question] of questions) void this.#answer(id, question, thread)
+  #store(path: string): SharedStore {
+    const store = this.#stores.get(path)
+    if (store === undefined) throw new Error(`a thread uses the store ${path}, which it does not have`)
+    return store
   }
 
-  async #answer(id: number, question: Question, thread: PostsTo): Promise<void> {
-    let answer: Answer
-    try {
-      answer = { id, value: await this.#do(question) }
-    } catch (error) {
-      answer = { id, failure: failureOf(error) }
-    }
-    const waiting = this.#answers.get(thread)
-    if (waiting !== undefined) {
-      waiting.push(answer)
-      return
-    }
-    const answers = [answer]
-    this.#answers.set(thread, answers)
-    guardedImmediate(() => {
-      this.#answers.delete(thread)
-      post(thread, { kind: 'answers', answers })
-    })
-  }
-
-  async #do(question: Question): Promise<unknown> {
-    if (question.about === 'keep_part') return this.#kept.keep(question.part)
-    if (question.about === 'size_of_part') return this.#kept.sizeOf(question.name)
-    if (question.about === 'take_part') return this.#kept.take(question.name)
-    const store = this.#stores.get(question.path)
-    if (store === undefined) throw new Error(`a thread uses the store ${question.path}, which it does not have`)
-    if (question.about === 'commit_small') {
-      const refused = await store.commitSmall(question.packed, this.#claimantOf(question))
-      if (refused.length === 0) return undefined
-      return refused.map(({ at, error }): RefusedBlob => ({ at, failure: failureOf(error) }))
-    }
-    const digest = digestOf(question.digest)
-    if (question.about === 'damaged') return store.damaged(digest, question.slot, question.location, question.why)
-    const { log } = this.#parts
-    return store.commit(digest, question.file, internalCall({ signal: NEVER, log, ...this.#claimantOf(question) }))
-  }
-
-  #claimantOf({ invocation, keepForMs }: Pick<CommitQuestion, 'invocation' | 'keepForMs'>): Claimant {
+  #claimantOf({ invocation, keepForMs }: SentClaimant): Claimant {
     return { invocation: invocation === undefined ? undefined : this.#parts.invocations?.touch(invocation), keepForMs }
   }
-}
-
-const failureOf = (error: unknown): Failure => {
-  const { code, message, details } = StatusError.from(error)
-  return { code, message, details }
 }
 
 /** A commit goes on if its client leaves. One signal for all, because making one takes 2 us. */
 const NEVER = new AbortController().signal
 shareable(NEVER)
-
-const post = (thread: PostsTo, message: ToServingThread): void => thread.post(message)

@@ -4,21 +4,21 @@ import { ownedServers } from '../../config/carried.js'
 import type { Config } from '../../config/config.js'
 import { parentsIn } from '../../config/parents.js'
 import type { Log, LogLevel } from '../../log/log.js'
-import type { LoggedLine } from '../../log/sendable.js'
 import type { Service } from '../../rpc/rpc.js'
 import type { Security } from '../../security/security.js'
 import { type GateShare, servedNamesOf } from '../../security/thread-gate.js'
 import type { Listener } from '../../server/listener.js'
+import type { ThreadChannel } from '../../server/threads/channel.js'
 import { ServiceThreads } from '../../server/threads/service-threads.js'
 import type { SharedStore, ThreadSharing } from '../../store/contract/kind.js'
 import { sharedPathsOf } from '../../store/contract/thread-use.js'
 import { threadUsesOf } from '../../store/thread-uses-of.js'
 import { Hearing, type HearingParts } from './hearing.js'
 import {
-  type FromServingThread,
-  SERVED,
+  type Served,
+  type ServingToOwner,
+  type ServingToThread,
   type ThreadCalls,
-  type ToServingThread,
   threadCallsOf,
 } from './thread-calls.js'
 
@@ -73,20 +73,18 @@ export class Threaded {
   readonly sharing: ThreadSharing
   readonly #stores: Map<string, SharedStore>
   readonly #hearing: Hearing
-  /** Resolves once all threads serve. */
-  readonly #serving: Promise<void>
+  readonly #channels: readonly ThreadChannel<ServingToThread>[]
 
   private constructor(
     threads: ServiceThreads,
-    count: number,
-    stores: Map<string, SharedStore>,
-    { hearing, serving }: { readonly hearing: Hearing; readonly serving: Promise<void> },
+    channels: readonly ThreadChannel<ServingToThread>[],
+    { stores, hearing }: { readonly stores: Map<string, SharedStore>; readonly hearing: Hearing },
   ) {
     this.threads = threads
-    this.#serving = serving
+    this.#channels = channels
     this.#stores = stores
     this.#hearing = hearing
-    this.sharing = { threadCount: count, register: (store) => void stores.set(store.path, store) }
+    this.sharing = { threadCount: channels.length, register: (store) => void stores.set(store.path, store) }
   }
 
   /** Undefined if the process has one thread for everything. `serve` ends the start of the threads. */
@@ -102,24 +100,18 @@ export class Threaded {
     const data: ServiceThreadData = { ledgerBuffer, logLevel, shownShare }
     const stores = new Map<string, SharedStore>()
     const hearing = new Hearing(stores, parts)
-    let left = count
-    let isServing = (): void => {}
-    const serving = new Promise<void>((resolve) => {
-      isServing = () => {
-        if (--left === 0) resolve()
-      }
-    })
-    const threads = await ServiceThreads.start({
+    const channels: ThreadChannel<ServingToThread>[] = []
+    const threads = await ServiceThreads.start<ServingToOwner, ServingToThread>({
       count,
       program: programFile('assembly/threads/service-thread.ts'),
       data,
-      onMessage: (message, thread) => {
-        if (message === SERVED) isServing()
-        else hearing.receive(message as FromServingThread | LoggedLine, thread)
+      hear: (thread) => {
+        channels.push(thread)
+        return hearing.of(thread)
       },
       onStop: stopLevels,
     })
-    return new Threaded(threads, count, stores, { hearing, serving })
+    return new Threaded(threads, channels, { stores, hearing })
   }
 
   /** Resolves once all threads run and serve these calls. Until then calls are carried. */
@@ -129,14 +121,25 @@ export class Threaded {
     served: ReadonlyMap<string, ServedServer>,
     security: Security | undefined,
   ): Promise<void> {
+    const threads = this.#channels
     if (security !== undefined) {
-      security.onRenewed = () => this.#tellAll({ kind: 'gate', gate: security.threadShare })
-      security.onVerified = (by, verified) => this.#tellAll({ kind: 'verified', by, verified })
+      security.onRenewed = () => {
+        for (const thread of threads) thread.send('gate', security.threadShare)
+      }
+      security.onVerified = (by, verified) => {
+        for (const thread of threads) thread.send('verified', by, verified)
+      }
     }
     for (const store of this.#stores.values())
-      store.onRetired = (number) => this.#tellAll({ kind: 'retired', path: store.path, number })
-    this.threads.tell(() => this.#servedFor(calls, config, served, security?.threadShare))
-    await this.threads.started(this.#serving)
+      store.onRetired = (number) => {
+        for (const thread of threads) thread.send('retired', store.path, number)
+      }
+    await this.threads.started(async (at) => {
+      const { what, ports } = this.#servedFor(calls, config, served, security?.threadShare)
+      const thread = threads[at] as ThreadChannel<ServingToThread>
+      thread.give(...ports)
+      await thread.ask('serve', what)
+    })
   }
 
   /** Deletes what is kept of interrupted uploads. Call it before the stores close. */
@@ -153,7 +156,7 @@ export class Threaded {
     { global, instances, servers: all }: Config,
     served: ReadonlyMap<string, ServedServer>,
     gate: GateShare | undefined,
-  ): { readonly message: ToServingThread; readonly ports: readonly MessagePort[] } {
+  ): { readonly what: Served; readonly ports: readonly MessagePort[] } {
     const wanted = new Set([...stores.values()].flatMap(sharedPathsOf))
     const shared = [...this.#stores.values()]
       .filter(({ path }) => wanted.has(path))
@@ -167,12 +170,8 @@ export class Threaded {
     const parentsOf = parentsIn(all, instances)
     const parents = new Map([...instances.keys()].map((name) => [name, parentsOf(name)]))
     return {
-      message: { kind: 'serve', global, instances, parents, stores, servers: numbered, shares, gate },
+      what: { global, instances, parents, stores, servers: numbered, shares, gate },
       ports: shared.flatMap(([, { ports }]) => ports),
     }
-  }
-
-  #tellAll(message: ToServingThread): void {
-    this.threads.tell(() => ({ message, ports: [] }))
   }
 }

@@ -11,15 +11,23 @@ import { type Invocation, Invocations } from '../../rpc/invocations.js'
 import type { ActionOutcome, RequestRecords } from '../../rpc/request-records.js'
 import type { Service } from '../../rpc/rpc.js'
 import type { AuditEntry } from '../../security/audit-log.js'
-import { type GateShare, KnownCallers, KnownCallersGate, type ServedNames } from '../../security/thread-gate.js'
+import type { Verified } from '../../security/identity/verified-credentials.js'
+import {
+  type GateShare,
+  KnownCallers,
+  KnownCallersGate,
+  type ServedNames,
+  type VerifiedKind,
+} from '../../security/thread-gate.js'
+import type { ThreadChannel } from '../../server/threads/channel.js'
 import { ThreadUploads } from '../../service/bytestream/thread-uploads.js'
 import type { Uploads } from '../../service/bytestream/uploads.js'
 import type { FileShareData } from '../../store/kinds/filesystem/thread-share.js'
 import type { ThreadFileStore } from '../../store/kinds/filesystem/thread-store.js'
 import { asCas } from '../../store/view/cas.js'
 import { asKeyed } from '../../store/view/keyed.js'
-import type { FromServingThread, ServeMessage, ToServingThread } from './thread-calls.js'
-import { type Post, ToOwner } from './to-owner.js'
+import type { Served, ServingToOwner } from './thread-calls.js'
+import { ToOwner } from './to-owner.js'
 
 const METRICS_MS = 1000
 /** How often the owner hears of a build that goes on. */
@@ -42,7 +50,7 @@ export class ServingThread {
   readonly metrics = new RelayedMetrics()
   readonly invocations: Invocations
   readonly records: Pick<RequestRecords, 'add'> = { add: (...record) => this.#owner.record(...record) }
-  readonly #post: Post<FromServingThread>
+  readonly #channel: ThreadChannel<ServingToOwner>
   readonly #owner: ToOwner
   readonly #stores = new Map<string, ThreadFileStore>()
   #uploads: Uploads | undefined
@@ -50,37 +58,36 @@ export class ServingThread {
   #callers: KnownCallers | undefined
   #servers: readonly { readonly number: number; readonly served: ServedNames }[] = []
 
-  constructor(post: Post<FromServingThread>) {
-    this.#post = post
-    this.#owner = new ToOwner(post, (path) => this.#stores.get(path)?.reader.takeUsed())
-    this.invocations = new ThreadInvocations(this.#owner)
+  constructor(channel: ThreadChannel<ServingToOwner>) {
+    this.#channel = channel
+    this.#owner = new ToOwner(channel, (path) => this.#stores.get(path)?.reader.takeUsed())
+    this.invocations = new ThreadInvocations(this.#owner, channel)
     systemClock.every(METRICS_MS, () => this.tellMetrics())
-  }
-
-  /** Tells what is not told yet. */
-  tellRest(): void {
-    this.#owner.flush()
-    this.tellMetrics()
   }
 
   tellMetrics(): void {
     const { extensionCount } = this.invocations
     this.invocations.extensionCount = 0
     const changes = this.metrics.take()
-    if (changes !== undefined || extensionCount > 0) this.#post({ kind: 'metrics', changes, extensionCount })
+    if (changes !== undefined || extensionCount > 0) this.#channel.send('metrics', changes, extensionCount)
   }
 
-  async receive(message: ToServingThread, parts: { readonly ledger: Ledger; readonly log: Log }): Promise<ServedHere> {
-    if (message.kind === 'serve') return this.#serve(message, parts)
-    if (message.kind === 'gate') {
-      this.#callers = knownBy(message.gate)
-      return this.#gated()
-    }
-    if (message.kind === 'verified') this.#callers?.learn(message.by, message.verified)
-    else if (message.kind === 'retired') this.#stores.get(message.path)?.retired(message.number)
-    else if (message.kind === 'answers') this.#owner.answered(message.answers)
-    else this.#owner.numbered(message.numbers)
-    return []
+  /** Other rules of access, or other tokens. */
+  renewGate(share: GateShare): ServedHere {
+    this.#callers = knownBy(share)
+    return this.#gated()
+  }
+
+  verified(by: VerifiedKind, verified: Verified): void {
+    this.#callers?.learn(by, verified)
+  }
+
+  retired(path: string, number: number): void {
+    this.#stores.get(path)?.retired(number)
+  }
+
+  numbered(invocation: string, number: number): void {
+    this.#owner.numbered(invocation, number)
   }
 
   /** Ends the uploads whose calls have ended. Resolves when nothing is left of them. */
@@ -92,7 +99,7 @@ export class ServingThread {
   #gated(): ServedHere {
     const callers = this.#callers
     if (callers === undefined) return []
-    const audit = { record: (entry: AuditEntry) => this.#owner.audited(entry) }
+    const audit = { record: (entry: AuditEntry) => this.#channel.send('audited', entry) }
     return this.#servers.map(({ number, served }) => ({
       listener: number,
       services: [],
@@ -101,8 +108,8 @@ export class ServingThread {
   }
 
   /** The services of each listener. */
-  async #serve(
-    { global, instances: ofInstances, parents, stores, servers, shares, gate }: ServeMessage,
+  async serve(
+    { global, instances: ofInstances, parents, stores, servers, shares, gate }: Served,
     { ledger, log }: { readonly ledger: Ledger; readonly log: Log },
   ): Promise<ServedHere> {
     this.#callers = gate && knownBy(gate)
@@ -227,12 +234,14 @@ const servedOf = (service: Service): Service[] => {
 
 /** The owner decides which builds are alive, so it hears of every build that has calls here. */
 class ThreadInvocations extends Invocations {
-  readonly #owner: Pick<ToOwner, 'touched' | 'counted'>
+  readonly #owner: ToOwner
+  readonly #channel: ThreadChannel<ServingToOwner>
   readonly #toldMs = new Map<string, number>()
 
-  constructor(owner: Pick<ToOwner, 'touched' | 'counted'>) {
+  constructor(owner: ToOwner, channel: ThreadChannel<ServingToOwner>) {
     super(systemClock)
     this.#owner = owner
+    this.#channel = channel
   }
 
   override asked({ id }: Invocation, outcome: ActionOutcome['outcome']): void {
@@ -244,14 +253,14 @@ class ThreadInvocations extends Invocations {
     if (nowMs - (this.#toldMs.get(id) ?? 0) >= TOUCH_MS) {
       if (this.#toldMs.size > TOUCHED_MAX) this.#toldMs.clear()
       this.#toldMs.set(id, nowMs)
-      this.#owner.touched(id)
+      this.#channel.send('touched', id)
     }
     return super.touch(id)
   }
 
   override opened(id: string): () => void {
     const close = super.opened(id)
-    const stop = systemClock.every(60_000, () => this.#owner.touched(id))
+    const stop = systemClock.every(60_000, () => this.#channel.send('touched', id))
     return () => {
       stop()
       close()

@@ -1,15 +1,19 @@
-import type { Code, ErrorDetail } from '../../base/status-error.js'
 import type { FinishedFile } from '../../blobs/store.js'
 import { whyOwned } from '../../config/carried.js'
 import type { Config, GlobalOptions, ServerConfig } from '../../config/config.js'
 import type { ParentResults } from '../../config/parents.js'
+import type { LogFields, LogLevel } from '../../log/log.js'
 import type { MetricChanges } from '../../metrics/relayed.js'
 import { Digest, type DigestMessage } from '../../reapi/digest.js'
 import { functionsByValue } from '../../reapi/digest-function.js'
+import type { UploadPart } from '../../rpc/call.js'
 import type { PackedRecords } from '../../rpc/packed-records.js'
 import type { AuditEntry } from '../../security/audit-log.js'
 import type { Verified } from '../../security/identity/verified-credentials.js'
 import type { GateShare, ServedNames, VerifiedKind } from '../../security/thread-gate.js'
+import type { CarriedToThread, ConnectionsToOwner } from '../../server/threads/events.js'
+import type { Failure } from '../../server/threads/failure.js'
+import type { ListenersToThread } from '../../server/threads/thread-listener.js'
 import type { GivenPart } from '../../service/bytestream/kept-parts.js'
 import type { ThreadNode, ThreadUse } from '../../store/contract/thread-use.js'
 
@@ -31,9 +35,8 @@ export const threadCallsOf = (
   return { stores, servers: config.servers.filter(isServed) }
 }
 
-/** Tells a thread what it serves itself. */
-export interface ServeMessage {
-  readonly kind: 'serve'
+/** What a thread serves itself. */
+export interface Served {
   readonly global: GlobalOptions
   readonly instances: Config['instances']
   /** Of each instance that has some; any server may have their results. */
@@ -51,102 +54,52 @@ export interface ServeMessage {
   readonly shares: ReadonlyMap<string, unknown>
 }
 
-/** A thread serves what `ServeMessage` said. */
-export const SERVED = 'served'
-
-/** Other rules of access, or other tokens. */
-export interface GateMessage {
-  readonly kind: 'gate'
-  readonly gate: GateShare
+/** What the owner tells a thread that serves calls. */
+export interface ServingToThread {
+  /** Answered once the thread serves. */
+  serve(served: Served): Promise<void>
+  /** Other rules of access, or other tokens. */
+  gate(gate: GateShare): void
+  /** The owner has checked the credential of a caller. */
+  verified(by: VerifiedKind, verified: Verified): void
+  /** The number by which the owner knows a build. */
+  numbered(invocation: string, number: number): void
+  /** A file of records of a store is deleted. */
+  retired(path: string, number: number): void
 }
 
-/** The owner has checked the credential of a caller. */
-export interface VerifiedMessage {
-  readonly kind: 'verified'
-  readonly by: VerifiedKind
-  readonly verified: Verified
-}
-
-/** The numbers by which the owner knows builds. */
-export interface NumbersMessage {
-  readonly kind: 'numbers'
-  readonly numbers: readonly (readonly [invocation: string, number: number])[]
-}
-
-/** A file of records of a store is deleted. */
-export interface RetiredMessage {
-  readonly kind: 'retired'
-  readonly path: string
-  readonly number: number
-}
-
-/** Answers to questions, all of one turn. */
-export interface AnswersMessage {
-  readonly kind: 'answers'
-  readonly answers: readonly Answer[]
-}
-
-export interface Answer {
-  readonly id: number
-  readonly value?: unknown
-  readonly failure?: Failure
-}
-
-/** An error as it is sent. */
-export interface Failure {
-  readonly code: Code
-  readonly message: string
-  readonly details: readonly ErrorDetail[]
-}
-
-export type ToServingThread =
-  | ServeMessage
-  | GateMessage
-  | VerifiedMessage
-  | NumbersMessage
-  | AnswersMessage
-  | RetiredMessage
-
-/** What happened in a thread, all of one turn. */
-export interface ReportMessage {
-  readonly kind: 'report'
-  readonly uses: readonly (readonly [path: string, slots: Int32Array])[]
-  readonly claims: readonly (readonly [path: string, invocation: string, keepForMs: number, slots: Int32Array])[]
-  /** Builds with calls. */
-  readonly touched: readonly string[]
-  /** Requests about actions of builds since the last report, in the order of OUTCOMES. */
-  readonly counted: readonly (readonly [invocation: string, counts: readonly number[]])[]
-  /** What became of requests about actions. */
-  readonly records: PackedRecords | undefined
+/** What a thread that serves calls tells and asks the owner. */
+export interface ServingToOwner {
+  log(level: LogLevel, message: string, fields: LogFields): void
+  metrics(changes: MetricChanges | undefined, extensionCount: number): void
   /** What was asked of the gates. */
-  readonly audited: readonly AuditEntry[]
-  readonly questions: readonly (readonly [id: number, question: Question])[]
+  audited(entry: AuditEntry): void
+  /** A build has calls. */
+  touched(invocation: string): void
+  /** Requests about actions of a build since the last time, in the order of OUTCOMES. */
+  counted(invocation: string, counts: readonly number[]): void
+  /** What became of requests about actions. */
+  records(records: PackedRecords): void
+  /** These slots of a store were used. */
+  used(path: string, slots: Int32Array): void
+  claimed(path: string, claimant: SentClaimant, slots: Int32Array): void
+  /** Keeps a finished file. */
+  commit(path: string, digest: SentDigest, file: FinishedFile, claimant: SentClaimant): Promise<void>
+  /** Keeps small blobs, packed as `draftsOf` does. Answered by those that were not kept. */
+  commitSmall(path: string, packed: Uint8Array, claimant: SentClaimant): Promise<readonly RefusedBlob[]>
+  /** A blob was found gone or damaged where the index says that it is. */
+  damaged(path: string, digest: SentDigest, slot: number, location: number, why: 'gone' | 'damaged'): Promise<void>
+  keepPart(part: GivenPart): Promise<void>
+  sizeOfPart(name: string): Promise<number | undefined>
+  takePart(name: string): Promise<UploadPart | undefined>
 }
 
-/** What only the owner can do, and answers. */
-export type Question =
-  | CommitQuestion
-  | CommitSmallQuestion
-  | DamagedQuestion
-  | { readonly about: 'keep_part'; readonly part: GivenPart }
-  | { readonly about: 'size_of_part'; readonly name: string }
-  | { readonly about: 'take_part'; readonly name: string }
+/** All that a service thread hears, and all that the owner hears of one. */
+export type ToThread = ListenersToThread & CarriedToThread & ServingToThread
+export type ToOwner = ConnectionsToOwner & ServingToOwner
 
-export interface CommitQuestion {
-  readonly about: 'commit'
-  readonly path: string
-  readonly digest: SentDigest
-  readonly file: FinishedFile
-  readonly invocation: string | undefined
-  readonly keepForMs: number | undefined
-}
-
-/** The answer is a list of `RefusedBlob`; undefined if there is none. */
-export interface CommitSmallQuestion {
-  readonly about: 'commit_small'
-  readonly path: string
-  /** All small blobs of one turn that a store gets with the same claims. */
-  readonly packed: Uint8Array<ArrayBuffer>
+/** For which build blobs are kept, and for how long. */
+export interface SentClaimant {
   readonly invocation: string | undefined
   readonly keepForMs: number | undefined
 }
@@ -156,15 +109,6 @@ export interface RefusedBlob {
   /** Its place among them. */
   readonly at: number
   readonly failure: Failure
-}
-
-export interface DamagedQuestion {
-  readonly about: 'damaged'
-  readonly path: string
-  readonly digest: SentDigest
-  readonly slot: number
-  readonly location: number
-  readonly why: 'gone' | 'damaged'
 }
 
 /** A digest as clients know it, and the isolated instance that it is a key of, if any. */
@@ -189,11 +133,3 @@ export const digestOf = (sent: SentDigest): Digest => {
   const digest = describesContent ? content : content.asKey()
   return instanceName === undefined ? digest : digest.isolatedFor(instanceName)
 }
-
-export interface MetricsMessage {
-  readonly kind: 'metrics'
-  readonly changes: MetricChanges | undefined
-  readonly extensionCount: number
-}
-
-export type FromServingThread = ReportMessage | MetricsMessage

@@ -1,49 +1,51 @@
-/**
- * What a service thread tells the owner of the process about its connections. Ids are those of connections
- * (`CLOSED`, `HTTP1...`) or of requests. The values of each kind follow its name.
- */
-export const ToOwner = {
-  /** The socket has closed. */
-  CLOSED: 0,
-  /** A request for the owner. Connection, head, isRemoteEnded, certificate. */
-  REQUEST: 1,
-  /** Bytes. */
-  DATA: 2,
-  ENDED: 3,
-  GONE: 4,
-  /** A write has left, or never will. */
-  WRITTEN: 5,
-  /** The oldest write of those that were not taken is in the memory of the thread, and counted there. */
-  TAKEN: 6,
-  /** Number of bytes to write. */
-  ROOM: 7,
-  /** The connection speaks HTTP/1. Certificate. */
-  HTTP1: 8,
-  HTTP1_DATA: 9,
-  HTTP1_WRITTEN: 10,
-} as const
+import type { RequestHead } from '../http2/request-head.js'
+import type { RequestStream } from '../http2/request-stream.js'
 
-/** What the owner tells a service thread. */
-export const ToThread = {
-  /** A connection: listener, descriptor, row of its address in the ledger, isUnix, and the bytes that were read from it. */
-  SOCKET: 0,
-  DRAIN: 1,
-  DESTROY: 2,
-  /** Block, isEnd. */
-  RESPOND: 3,
-  WRITE: 4,
-  FLUSH: 5,
-  /** Trailers, if there are any. */
-  END: 6,
-  /** Code. */
-  RESET: 7,
-  CONSUMED: 8,
-  HANDLED: 9,
-  WANTS_ROOM: 10,
-  HTTP1_WRITE: 11,
-  HTTP1_PAUSE: 12,
-  HTTP1_RESUME: 13,
-  HTTP1_END: 14,
-  /** Number of bytes that the owner has taken. */
-  HTTP1_TAKEN: 15,
-} as const
+// The part of the channel between a service thread and the owner of the process that is about connections, by their numbers, and about
+// requests, by numbers that the thread gives them.
+
+/** What a thread tells the owner. */
+export interface ConnectionsToOwner {
+  /** The socket has closed. */
+  closed(connection: number): void
+  /** A request for the owner. */
+  request(
+    request: number,
+    connection: number,
+    head: RequestHead,
+    isRemoteEnded: boolean,
+    certificate: Uint8Array | undefined,
+  ): void
+  data(request: number, bytes: Uint8Array): void
+  ended(request: number): void
+  gone(request: number): void
+  /** A write has left, or never will. */
+  written(request: number): void
+  /** The oldest write of those that were not taken is in the memory of the thread, and counted there. */
+  taken(request: number): void
+  room(request: number, sizeBytes: number): void
+  /** The connection speaks HTTP/1. */
+  http1(connection: number, certificate: Uint8Array | undefined): void
+  http1Data(connection: number, bytes: Uint8Array): void
+  http1Written(connection: number): void
+}
+
+/** What the owner does to connections of a thread, and to the requests and bytes that the thread carries to it. */
+export interface CarriedToThread {
+  drain(connection: number): void
+  destroy(connection: number): void
+  respond(request: number, block: Uint8Array, isEnd: boolean): void
+  write(request: number, bytes: Uint8Array): void
+  flush(request: number): void
+  end(request: number, trailers: Uint8Array | undefined): void
+  reset(request: number, code: Parameters<RequestStream['reset']>[0]): void
+  consumed(request: number, sizeBytes: number): void
+  handled(request: number): void
+  /** Answered by `room`, unless nothing can be sent any more. */
+  wantsRoom(request: number): void
+  http1Write(connection: number, bytes: Uint8Array): void
+  http1Pause(connection: number, isPaused: boolean): void
+  http1End(connection: number): void
+  /** The owner has these bytes. */
+  http1Taken(connection: number, sizeBytes: number): void
+}

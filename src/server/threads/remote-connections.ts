@@ -2,11 +2,10 @@ import { X509Certificate } from 'node:crypto'
 import type { Client } from '../client.js'
 import type { Held } from '../held.js'
 import type { Channel } from '../http2/output.js'
-import type { RequestHead } from '../http2/request-head.js'
 import type { RequestStream } from '../http2/request-stream.js'
 import type { Http1Receiver } from '../transport/incoming.js'
-import { type BatchedPort, bufferOf, type Carried } from './batched-port.js'
-import { ToOwner, ToThread } from './events.js'
+import { bufferOf, type ThreadChannel } from './channel.js'
+import type { CarriedToThread, ConnectionsToOwner } from './events.js'
 import { RemoteStream, type Waiting } from './remote-stream.js'
 
 /** What a transport does with a connection whose socket a service thread has. */
@@ -17,14 +16,46 @@ export interface RemoteEnd {
   closed(): void
 }
 
+type Thread = ThreadChannel<CarriedToThread>
+
 /** The owner's side of the connections of one service thread. */
 export class RemoteConnections {
-  readonly #port: BatchedPort
+  /** What it hears of the thread. */
+  readonly heard: ConnectionsToOwner = {
+    closed: (number) => {
+      const connection = this.#connections.get(number)
+      this.#connections.delete(number)
+      connection?.closed()
+    },
+    request: (request, number, head, isRemoteEnded, certificate) => {
+      const connection = this.#connections.get(number)
+      if (connection?.end === undefined) return
+      const forget = (): void => {
+        this.#streams.delete(request)
+        connection.streams.delete(stream)
+      }
+      const parts = { thread: this.#thread, waiting: connection, forget }
+      const stream = new RemoteStream(request, { head, isRemoteEnded }, parts)
+      this.#streams.set(request, stream)
+      connection.streams.add(stream)
+      connection.end.request(stream, connection.clientWith(certificate))
+    },
+    data: (request, bytes) => this.#streams.get(request)?.consumer?.data(bufferOf(bytes)),
+    ended: (request) => this.#streams.get(request)?.ended(),
+    gone: (request) => this.#streams.get(request)?.gone(),
+    written: (request) => this.#streams.get(request)?.written(),
+    taken: (request) => this.#streams.get(request)?.taken(),
+    room: (request, sizeBytes) => this.#streams.get(request)?.room(sizeBytes),
+    http1: (number, certificate) => this.#connections.get(number)?.beginHttp1(certificate),
+    http1Data: (number, bytes) => this.#connections.get(number)?.received(bufferOf(bytes)),
+    http1Written: (number) => this.#connections.get(number)?.channel?.written(),
+  }
+  readonly #thread: Thread
   readonly #connections = new Map<number, RemoteConnection>()
   readonly #streams = new Map<number, RemoteStream>()
 
-  constructor(port: BatchedPort) {
-    this.#port = port
+  constructor(thread: Thread) {
+    this.#thread = thread
   }
 
   get count(): number {
@@ -33,44 +64,10 @@ export class RemoteConnections {
 
   /** `accept` gets the connection, and says what to do with its requests. */
   open(number: number, peer: string, accept: (connection: RemoteConnection) => RemoteEnd): RemoteEnd {
-    const connection = new RemoteConnection(number, peer, this.#port)
+    const connection = new RemoteConnection(number, peer, this.#thread)
     this.#connections.set(number, connection)
     connection.end = accept(connection)
     return connection.end
-  }
-
-  receive([kind, id, first, second, third, fourth]: Carried): void {
-    if (kind === ToOwner.REQUEST) this.#request(id, first as number, { head: second, isRemoteEnded: third }, fourth)
-    else if (kind >= ToOwner.DATA && kind <= ToOwner.ROOM) this.#streams.get(id)?.receive(kind, first)
-    else {
-      const connection = this.#connections.get(id)
-      if (kind === ToOwner.HTTP1) connection?.beginHttp1(first)
-      else if (kind === ToOwner.HTTP1_DATA) connection?.received(bufferOf(first))
-      else if (kind === ToOwner.HTTP1_WRITTEN) connection?.channel?.written()
-      else {
-        this.#connections.delete(id)
-        connection?.closed()
-      }
-    }
-  }
-
-  #request(
-    id: number,
-    number: number,
-    { head, isRemoteEnded }: { readonly head: unknown; readonly isRemoteEnded: unknown },
-    certificate: unknown,
-  ): void {
-    const connection = this.#connections.get(number)
-    if (connection?.end === undefined) return
-    const about = { head: head as RequestHead, isRemoteEnded: isRemoteEnded === true }
-    const forget = (): void => {
-      this.#streams.delete(id)
-      connection.streams.delete(stream)
-    }
-    const stream = new RemoteStream(id, about, { port: this.#port, waiting: connection, forget })
-    this.#streams.set(id, stream)
-    connection.streams.add(stream)
-    connection.end.request(stream, connection.clientWith(certificate))
   }
 }
 
@@ -82,32 +79,32 @@ export class RemoteConnection implements Waiting {
   readonly streams = new Set<RemoteStream>()
   readonly #number: number
   readonly #peer: string
-  readonly #port: BatchedPort
+  readonly #thread: Thread
   #client: Client | undefined
 
-  constructor(number: number, peer: string, port: BatchedPort) {
+  constructor(number: number, peer: string, thread: Thread) {
     this.#number = number
     this.#peer = peer
-    this.#port = port
+    this.#thread = thread
   }
 
-  clientWith(certificate: unknown): Client {
+  clientWith(certificate: Uint8Array | undefined): Client {
     this.#client ??= {
       peer: this.#peer,
-      clientCertificate: certificate === undefined ? undefined : new X509Certificate(bufferOf(certificate)),
+      clientCertificate: certificate && new X509Certificate(bufferOf(certificate)),
     }
     return this.#client
   }
 
-  beginHttp1(certificate: unknown): void {
-    this.channel = new RemoteChannel(this.#number, this.#port)
+  beginHttp1(certificate: Uint8Array | undefined): void {
+    this.channel = new RemoteChannel(this.#number, this.#thread)
     this.http1 = this.end?.http1(this.channel, this.clientWith(certificate))
   }
 
   received(bytes: Buffer): void {
     const { length } = bytes
     this.http1?.received(bytes)
-    this.#port.send([ToThread.HTTP1_TAKEN, this.#number, length])
+    this.#thread.send('http1Taken', this.#number, length)
   }
 
   take(sizeBytes: number): boolean {
@@ -123,11 +120,11 @@ export class RemoteConnection implements Waiting {
   }
 
   drain(): void {
-    this.#port.send([ToThread.DRAIN, this.#number])
+    this.#thread.send('drain', this.#number)
   }
 
   destroy(): void {
-    this.#port.send([ToThread.DESTROY, this.#number])
+    this.#thread.send('destroy', this.#number)
   }
 
   closed(): void {
@@ -143,13 +140,13 @@ type Written = (error?: Error | null) => void
 /** The bytes of a connection whose socket a service thread has. */
 class RemoteChannel implements Channel {
   readonly #number: number
-  readonly #port: BatchedPort
+  readonly #thread: Thread
   readonly #writes: Written[] = []
   #isClosed = false
 
-  constructor(number: number, port: BatchedPort) {
+  constructor(number: number, thread: Thread) {
     this.#number = number
-    this.#port = port
+    this.#thread = thread
   }
 
   write(parts: readonly Buffer[], written: Written): void {
@@ -159,23 +156,23 @@ class RemoteChannel implements Channel {
     }
     this.#writes.push(written)
     const bytes = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
-    this.#port.send([ToThread.HTTP1_WRITE, this.#number, this.#port.copyOf(bytes)])
+    this.#thread.send('http1Write', this.#number, this.#thread.copyOf(bytes))
   }
 
   pause(): void {
-    this.#port.send([ToThread.HTTP1_PAUSE, this.#number])
+    this.#thread.send('http1Pause', this.#number, true)
   }
 
   resume(): void {
-    this.#port.send([ToThread.HTTP1_RESUME, this.#number])
+    this.#thread.send('http1Pause', this.#number, false)
   }
 
   end(): void {
-    this.#port.send([ToThread.HTTP1_END, this.#number])
+    this.#thread.send('http1End', this.#number)
   }
 
   destroy(): void {
-    this.#port.send([ToThread.DESTROY, this.#number])
+    this.#thread.send('destroy', this.#number)
   }
 
   written(): void {

@@ -1,8 +1,8 @@
 import type { ErrorCodeName } from '../http2/frame/frame.js'
 import type { RequestHead } from '../http2/request-head.js'
 import type { Consumer, RequestStream } from '../http2/request-stream.js'
-import { type BatchedPort, bufferOf } from './batched-port.js'
-import { ToOwner, ToThread } from './events.js'
+import type { ThreadChannel } from './channel.js'
+import type { CarriedToThread } from './events.js'
 
 /** Memory of responses that have not left. */
 export interface Waiting {
@@ -11,13 +11,19 @@ export interface Waiting {
   give(sizeBytes: number): void
 }
 
+interface RemoteStreamParts {
+  readonly thread: ThreadChannel<CarriedToThread>
+  readonly waiting: Waiting
+  readonly forget: () => void
+}
+
 /** A request whose connection a service thread has. */
 export class RemoteStream implements RequestStream {
   readonly head: RequestHead
   consumer: Consumer | undefined
   isRemoteEnded: boolean
-  readonly #id: number
-  readonly #port: BatchedPort
+  readonly #number: number
+  readonly #thread: ThreadChannel<CarriedToThread>
   readonly #waiting: Waiting
   readonly #forget: () => void
   /** Called when a write has left, in their order. */
@@ -32,14 +38,14 @@ export class RemoteStream implements RequestStream {
   #isHandled = false
 
   constructor(
-    id: number,
+    number: number,
     { head, isRemoteEnded }: Pick<RequestStream, 'head' | 'isRemoteEnded'>,
-    { port, waiting, forget }: { readonly port: BatchedPort; readonly waiting: Waiting; readonly forget: () => void },
+    { thread, waiting, forget }: RemoteStreamParts,
   ) {
-    this.#id = id
+    this.#number = number
     this.head = head
     this.isRemoteEnded = isRemoteEnded
-    this.#port = port
+    this.#thread = thread
     this.#waiting = waiting
     this.#forget = forget
   }
@@ -57,7 +63,7 @@ export class RemoteStream implements RequestStream {
   respond(block: Buffer, isEnd: boolean): void {
     if (!this.isWritable) return
     this.#isEnded = isEnd
-    this.#port.send([ToThread.RESPOND, this.#id, this.#port.copyOf(block), isEnd])
+    this.#thread.send('respond', this.#number, this.#thread.copyOf(block), isEnd)
   }
 
   write(bytes: Buffer, written?: () => void): void {
@@ -69,57 +75,64 @@ export class RemoteStream implements RequestStream {
     this.#roomBytes -= heldBytes
     this.#writes.push(written)
     this.#untakenBytes.push(heldBytes)
-    this.#port.send([ToThread.WRITE, this.#id, this.#port.copyOf(bytes)])
+    this.#thread.send('write', this.#number, this.#thread.copyOf(bytes))
   }
 
   whenRoom(callback: (sizeBytes: number) => void): void {
     if (!this.isWritable) return
     this.#onRoom = callback
-    this.#port.send([ToThread.WANTS_ROOM, this.#id])
+    this.#thread.send('wantsRoom', this.#number)
   }
 
   flush(): void {
-    if (!this.#isGone) this.#port.send([ToThread.FLUSH, this.#id])
+    if (!this.#isGone) this.#thread.send('flush', this.#number)
   }
 
   end(trailers?: Buffer): void {
     if (!this.isWritable) return
     this.#isEnded = true
-    this.#port.send([ToThread.END, this.#id, trailers && this.#port.copyOf(trailers)])
+    this.#thread.send('end', this.#number, trailers && this.#thread.copyOf(trailers))
   }
 
   reset(code: ErrorCodeName): void {
     if (this.#isGone) return
-    this.#port.send([ToThread.RESET, this.#id, code])
+    this.#thread.send('reset', this.#number, code)
   }
 
   consumed(sizeBytes: number): void {
-    if (!this.#isGone && sizeBytes > 0) this.#port.send([ToThread.CONSUMED, this.#id, sizeBytes])
+    if (!this.#isGone && sizeBytes > 0) this.#thread.send('consumed', this.#number, sizeBytes)
   }
 
   handled(): void {
     if (this.#isHandled) return
     this.#isHandled = true
-    this.#port.send([ToThread.HANDLED, this.#id])
+    this.#thread.send('handled', this.#number)
     this.#waiting.give(this.#roomBytes)
     this.#roomBytes = 0
     this.#forgetIfOver()
   }
 
-  /** An event of the thread. */
-  receive(kind: number, value: unknown): void {
-    if (kind === ToOwner.DATA) this.consumer?.data(bufferOf(value))
-    else if (kind === ToOwner.ENDED) {
-      this.isRemoteEnded = true
-      this.consumer?.ended()
-    } else if (kind === ToOwner.GONE) this.gone()
-    else if (kind === ToOwner.WRITTEN) this.#written()
-    else if (kind === ToOwner.TAKEN) this.#waiting.give(this.#untakenBytes.shift() ?? 0)
-    else {
-      const callback = this.#onRoom
-      this.#onRoom = undefined
-      callback?.(value as number)
-    }
+  ended(): void {
+    this.isRemoteEnded = true
+    this.consumer?.ended()
+  }
+
+  /** A write has left. */
+  written(): void {
+    if (this.#writes.length === 0) return
+    this.#writes.shift()?.()
+    this.#forgetIfOver()
+  }
+
+  /** The thread has, and counts, the oldest write of those that it did not have. */
+  taken(): void {
+    this.#waiting.give(this.#untakenBytes.shift() ?? 0)
+  }
+
+  room(sizeBytes: number): void {
+    const callback = this.#onRoom
+    this.#onRoom = undefined
+    callback?.(sizeBytes)
   }
 
   sweep(nowMs: number): void {
@@ -132,14 +145,8 @@ export class RemoteStream implements RequestStream {
     this.#isGone = true
     this.#onRoom = undefined
     this.consumer?.gone()
-    while (this.#writes.length > 0) this.#written()
+    while (this.#writes.length > 0) this.written()
     for (const sizeBytes of this.#untakenBytes.splice(0)) this.#waiting.give(sizeBytes)
-    this.#forgetIfOver()
-  }
-
-  #written(): void {
-    if (this.#writes.length === 0) return
-    this.#writes.shift()?.()
     this.#forgetIfOver()
   }
 

@@ -1,51 +1,25 @@
 import type { Socket } from 'node:net'
 import type { TlsOptions } from 'node:tls'
-import { type MessagePort, Worker } from 'node:worker_threads'
+import { Worker } from 'node:worker_threads'
 import { StatusError } from '../../base/status-error.js'
 import type { RemexecTransport } from '../transport/transport.js'
-import { BatchedPort, type Carried } from './batched-port.js'
+import { ThreadChannel } from './channel.js'
 import { descriptorTaker, type TakeDescriptor } from './descriptor.js'
-import { ToThread } from './events.js'
+import type { CarriedToThread, ConnectionsToOwner } from './events.js'
 import { RemoteConnections } from './remote-connections.js'
-import type { ThreadListenerOptions } from './thread-listener.js'
+import type { ListenersToThread, ThreadListenerOptions } from './thread-listener.js'
 
-/** Tells a service thread about a listener, before it gets connections of it. */
-export interface ListenerMessage {
-  readonly kind: 'listener'
-  readonly number: number
-  readonly options: ThreadListenerOptions
-}
+type ConnectionsToThread = ListenersToThread & CarriedToThread
 
-/** Other TLS files of a listener. */
-export interface TlsMessage {
-  readonly kind: 'tls'
-  readonly number: number
-  readonly tls: TlsOptions
-}
-
-/** A listener closes. Answered by `ClosedMessage`. */
-export interface CloseMessage {
-  readonly kind: 'close'
-  readonly number: number
-  readonly drainMs: number
-}
-
-/** The calls that a thread served for a listener have ended. */
-export interface ClosedMessage {
-  readonly kind: 'closed'
-  readonly number: number
-}
-
-export type ThreadMessage = ListenerMessage | TlsMessage | CloseMessage
-
-export interface ServiceThreadsOptions {
+/** `ToOwner` and `ToThread`: the part of the channels that is not about connections. */
+export interface ServiceThreadsOptions<ToOwner, ToThread> {
   readonly count: number
   /** The program of a thread. */
   readonly program: URL
   /** What the program gets. */
   readonly data: unknown
-  /** Messages of the program other than about connections. */
-  readonly onMessage: (message: unknown, thread: PostsTo) => void
+  /** Called for each thread, in their order. Returns what is heard of it. */
+  readonly hear: (thread: ThreadChannel<ToThread>) => ToOwner
   readonly onStop?: () => void
 }
 
@@ -77,7 +51,7 @@ export class ServiceThreads {
    * Begins to start the threads. They load their code while the caller opens stores, and keep what they are told until then.
    * If one cannot start, the others are stopped, because they would keep the process alive.
    */
-  static async start(options: ServiceThreadsOptions): Promise<ServiceThreads> {
+  static async start<ToOwner, ToThread>(options: ServiceThreadsOptions<ToOwner, ToThread>): Promise<ServiceThreads> {
     const threads = new ServiceThreads(options.onStop)
     try {
       threads.#startAll(options)
@@ -88,32 +62,46 @@ export class ServiceThreads {
     }
   }
 
-  /** Resolves once all threads run and `work` is done. A thread that ended until then fails the start, and not the process. */
-  async started(work: Promise<void>): Promise<void> {
+  /**
+   * Resolves once each thread has begun to serve, which `serve` resolves with, by its place. One that fails or ends until then fails
+   * the start, and not the process.
+   */
+  async started(serve: (thread: number) => Promise<void>): Promise<void> {
+    const begun = this.#threads.map((_, at) =>
+      serve(at).catch((error: Error) => this.#lost(error.cause ?? error, at + 1)),
+    )
     try {
-      await Promise.race([Promise.all([work, ...this.#threads.map(({ ready }) => ready)]), this.#failed])
+      await Promise.race([Promise.all(begun), this.#failed])
     } finally {
       this.#failStart = undefined
     }
   }
 
-  #startAll(options: ServiceThreadsOptions): void {
-    const { count } = options
+  #startAll<ToOwner, ToThread>({ count, program, data, hear }: ServiceThreadsOptions<ToOwner, ToThread>): void {
     for (let number = 1; number <= count; number++) {
       try {
-        this.#threads.push(new ServiceThread(options, (cause) => this.#lost(cause, number, count)))
+        const worker = new Worker(program, { workerData: data })
+        const channel = new ThreadChannel<ConnectionsToThread & ToThread>(worker)
+        const connections = new RemoteConnections(channel)
+        channel.hear<ConnectionsToOwner & ToOwner>({ ...connections.heard, ...hear(channel) })
+        this.#threads.push(new ServiceThread(worker, channel, connections))
+        worker.on('error', (cause) => this.#lost(cause, number))
+        worker.once('exit', (code) => {
+          channel.end()
+          this.#lost(new Error(`it ended with code ${code}`), number)
+        })
       } catch (cause) {
         throw cannotStart(cause, number, count)
       }
     }
   }
 
-  #lost(cause: unknown, number: number, count: number): void {
+  #lost(cause: unknown, number: number): void {
     if (this.#isStopping) return
     if (this.#failStart === undefined) throw new Error('a service thread ended, and the process with it', { cause })
     // What became too little for one thread may end others too.
     this.#isStopping = true
-    this.#failStart(cannotStart(cause, number, count))
+    this.#failStart(cannotStart(cause, number, this.#threads.length))
   }
 
   /** How many connections each thread has. */
@@ -121,25 +109,17 @@ export class ServiceThreads {
     return this.#threads.map(({ connections }) => connections.count)
   }
 
-  /** Sends a message of its own to each thread. */
-  tell(messageFor: (thread: number) => { readonly message: unknown; readonly ports: readonly MessagePort[] }): void {
-    for (const [number, thread] of this.#threads.entries()) {
-      const { message, ports } = messageFor(number)
-      thread.post(message, ports)
-    }
-  }
-
   listener(options: ThreadListenerOptions): ThreadedListener {
     const number = ++this.#lastListener
-    for (const thread of this.#threads) thread.post({ kind: 'listener', number, options })
+    for (const { channel } of this.#threads) channel.send('listener', number, options)
     return {
       number,
       close: async (drainMs) => {
-        await Promise.all(this.#threads.map((thread) => thread.closed(number, drainMs)))
+        await Promise.all(this.#threads.map((thread) => thread.close(number, drainMs)))
       },
       handOver: (socket, about, closed) => this.#handOver(number, socket, about, closed),
       renewTls: (tls) => {
-        for (const thread of this.#threads) thread.post({ kind: 'tls', number, tls })
+        for (const { channel } of this.#threads) channel.send('renewTls', number, tls)
       },
     }
   }
@@ -173,7 +153,8 @@ export class ServiceThreads {
         },
       }
     })
-    thread.port.send([ToThread.SOCKET, number, listener, fd, held.row, isUnix, thread.port.copyOf(head)])
+    const { channel } = thread
+    channel.send('socket', listener, { number, fd, row: held.row, isUnix, head: channel.copyOf(head) })
   }
 
   /** Fewest connections first, because a connection stays where it is. Of several, the one that has worked the least lately. */
@@ -223,44 +204,17 @@ export interface ThreadedListener {
   renewTls(tls: TlsOptions): void
 }
 
-/** A thread that can be answered. */
-export interface PostsTo {
-  post(message: unknown): void
-}
-
-const isClosed = (message: unknown): message is ClosedMessage =>
-  typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'closed'
-
-class ServiceThread implements PostsTo {
-  readonly port: BatchedPort
+class ServiceThread {
+  readonly channel: ThreadChannel<ConnectionsToThread>
   readonly connections: RemoteConnections
-  /** Resolves once the thread runs. Pending if it ends before. */
-  readonly ready: Promise<void>
   readonly #worker: Worker
-  readonly #closing = new Map<number, () => void>()
-  #hasEnded = false
   #lookedAt: ReturnType<Worker['performance']['eventLoopUtilization']>
 
-  constructor({ program, data, onMessage }: ServiceThreadsOptions, lost: (cause: unknown) => void) {
-    const worker = new Worker(program, { workerData: data })
+  constructor(worker: Worker, channel: ThreadChannel<ConnectionsToThread>, connections: RemoteConnections) {
     this.#worker = worker
-    this.port = new BatchedPort(worker)
-    this.connections = new RemoteConnections(this.port)
+    this.channel = channel
+    this.connections = connections
     this.#lookedAt = worker.performance.eventLoopUtilization()
-    this.ready = new Promise((resolve) => {
-      worker.on('message', (message: unknown) => {
-        if (Array.isArray(message)) for (const event of message) this.connections.receive(event as Carried)
-        else if (message === READY) resolve()
-        else if (isClosed(message)) this.#closing.get(message.number)?.()
-        else onMessage(message, this)
-      })
-      worker.on('error', lost)
-      worker.once('exit', (code) => {
-        this.#hasEnded = true
-        for (const closed of this.#closing.values()) closed()
-        lost(new Error(`it ended with code ${code}`))
-      })
-    })
   }
 
   /** The share of the time since the last look in which it worked. */
@@ -271,24 +225,16 @@ class ServiceThread implements PostsTo {
     return utilization
   }
 
-  post(message: unknown, ports: readonly MessagePort[] = []): void {
-    this.#worker.postMessage(message, ports)
-  }
-
   /** Resolves also if the thread ends before it answers. */
-  async closed(number: number, drainMs: number): Promise<void> {
-    if (this.#hasEnded) return
-    return new Promise((resolve) => {
-      this.#closing.set(number, resolve)
-      const message: ThreadMessage = { kind: 'close', number, drainMs }
-      this.post(message)
-    })
+  async close(listener: number, drainMs: number): Promise<void> {
+    try {
+      await this.channel.ask('close', listener, drainMs)
+    } catch (error) {
+      if (!this.channel.hasEnded) throw error
+    }
   }
 
   async stop(): Promise<void> {
     await this.#worker.terminate()
   }
 }
-
-/** The first message of a thread. */
-export const READY = 'ready'

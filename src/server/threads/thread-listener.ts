@@ -18,6 +18,7 @@ import { Handshakes } from '../sockets.js'
 import { RemexecTransport, type TransportLimits } from '../transport/transport.js'
 import type { MessageCompression } from '../transport.js'
 import type { Carrier } from './carrier.js'
+import { bufferOf } from './channel.js'
 
 /** What a service thread knows of a listener of the process. It can be sent to a thread. */
 export interface ThreadListenerOptions {
@@ -45,7 +46,18 @@ export interface HandedSocket {
   readonly row: number
   readonly isUnix: boolean
   /** What was read from it. */
-  readonly head: Buffer
+  readonly head: Uint8Array
+}
+
+/** What the owner tells a thread about listeners. */
+export interface ListenersToThread {
+  /** Before it gets connections of the listener. */
+  listener(listener: number, options: ThreadListenerOptions): void
+  /** Other TLS files. */
+  renewTls(listener: number, tls: TlsOptions): void
+  /** Answered once the calls that the thread serves for the listener have ended; after `drainMs` they end with UNAVAILABLE. */
+  close(listener: number, drainMs: number): Promise<void>
+  socket(listener: number, handed: HandedSocket): void
 }
 
 /** The connections of one listener that a service thread has. */
@@ -75,7 +87,7 @@ export class ThreadListener {
 
   take(handed: HandedSocket): void {
     const socket = new Socket({ fd: handed.fd })
-    socket.unshift(handed.head)
+    socket.unshift(bufferOf(handed.head))
     if (handed.isUnix) markUnix(socket)
     if (this.#handshakes === undefined) {
       this.#accept(socket, handed, () => this.#carrier.closed(handed.number))

@@ -15,6 +15,7 @@ import { pageRoute, treeRoute } from '../../../src/http/request.js'
 import type { Gate } from '../../../src/rpc/gate.js'
 import type { RpcCall } from '../../../src/rpc/rpc.js'
 import { type ListenOptions, listen } from '../../../src/server/listener.js'
+import type { ThreadChannel } from '../../../src/server/threads/channel.js'
 import { descriptorTaker } from '../../../src/server/threads/descriptor.js'
 import { ServiceThreads } from '../../../src/server/threads/service-threads.js'
 import type { ThreadListenerOptions } from '../../../src/server/threads/thread-listener.js'
@@ -371,37 +372,58 @@ for (const [how, end, text] of [
     t.match(stderr, text)
   })
 
-t.test('a thread that ends before it serves fails the start, and the others stop', async (t) => {
+t.test('a thread that ends or fails before it serves fails the start, and the others stop', async (t) => {
   const program = `
     import { parentPort } from 'node:worker_threads'
-    parentPort.postMessage('ready')
-    parentPort.on('message', ({ kind }) => { if (kind === 'end') throw new Error('a fault of the thread') })
+    const failure = { code: 13, message: 'internal error', details: [], cause: { message: 'no room', stack: '' } }
+    const exhausted = { ...failure, cause: { message: 'Out of memory: 1 byte', stack: '' } }
+    parentPort.on('message', ([kind, question]) => {
+      if (kind === 'end') throw new Error('a fault of the thread')
+      if (kind === 'fail') parentPort.postMessage([1, question, 1, failure])
+      if (kind === 'exhaust') parentPort.postMessage([1, question, 1, exhausted])
+    })
   `
-  const threads = await ServiceThreads.start({
-    count: 2,
-    program: new URL(`data:text/javascript,${encodeURIComponent(program)}`),
-    data: undefined,
-    onMessage: () => {},
-  })
-  const listener = threads.listener({} as ThreadListenerOptions)
-  const started = threads.started(new Promise(() => {}))
-  threads.tell((thread) => ({ message: { kind: thread === 1 ? 'end' : 'stay' }, ports: [] }))
-  await t.rejects(started, {
-    message: 'service thread 2 of 2 cannot start',
-    cause: { message: 'a fault of the thread' },
-  })
-  const closed = listener.close(1000)
-  await threads.stop()
-  await closed
+  const cannot = 'service thread 2 of 2 cannot start'
+  for (const [kind, error] of [
+    ['end', { message: cannot, cause: { message: 'a fault of the thread' } }],
+    ['fail', { message: cannot, cause: { message: 'no room' } }],
+    [
+      'exhaust',
+      { code: 8, message: /^service thread 2 of 2 cannot start: .* no more memory \(Out of memory: 1 byte\)/ },
+    ],
+  ] as const) {
+    const channels: ThreadChannel<Ending>[] = []
+    const threads = await ServiceThreads.start<object, Ending>({
+      count: 2,
+      program: new URL(`data:text/javascript,${encodeURIComponent(program)}`),
+      data: undefined,
+      hear: (thread) => {
+        channels.push(thread)
+        return {}
+      },
+    })
+    const started = threads.started(async (thread) => channels[thread]?.ask(thread === 1 ? kind : 'stay'))
+    await t.rejects(started, error)
+    const listener = threads.listener({} as ThreadListenerOptions)
+    const closed = listener.close(1000)
+    await threads.stop()
+    await closed
+  }
 })
+
+interface Ending {
+  end(): Promise<void>
+  fail(): Promise<void>
+  exhaust(): Promise<void>
+  stay(): Promise<void>
+}
 
 t.test('a thread whose program fails fails the start', async (t) => {
   const program = new URL(`data:text/javascript,${encodeURIComponent('throw new Error("no program")')}`)
-  const options = { count: 3, program, data: undefined, onMessage: () => {} }
-  const threads = await ServiceThreads.start(options)
-  await t.rejects(threads.started(Promise.resolve()), {
-    message: /service thread \d of 3 cannot start/,
-    cause: { message: 'no program' },
-  })
+  const threads = await ServiceThreads.start({ count: 3, program, data: undefined, hear: () => ({}) })
+  await t.rejects(
+    threads.started(() => new Promise(() => {})),
+    { message: /service thread \d of 3 cannot start/, cause: { message: 'no program' } },
+  )
   await threads.stop()
 })

@@ -1,6 +1,6 @@
 import { MessageChannel, type Worker } from 'node:worker_threads'
 import { Hearing } from '../../../src/assembly/threads/hearing.js'
-import type { FromServingThread } from '../../../src/assembly/threads/thread-calls.js'
+import type { ServingToOwner } from '../../../src/assembly/threads/thread-calls.js'
 import { type Clock, ManualClock, systemClock } from '../../../src/base/clock.js'
 import { ForwardingStore } from '../../../src/blobs/forwarding.js'
 import type { BlobEntry, Outcomes, Store } from '../../../src/blobs/store.js'
@@ -9,6 +9,7 @@ import { silentLog } from '../../../src/log/log.js'
 import type { Digest } from '../../../src/reapi/digest.js'
 import type { DigestBatch } from '../../../src/reapi/digest-batch.js'
 import type { Call } from '../../../src/rpc/call.js'
+import { ThreadChannel } from '../../../src/server/threads/channel.js'
 import type { SharedStore } from '../../../src/store/contract/kind.js'
 import type { FileShareData } from '../../../src/store/kinds/filesystem/thread-share.js'
 import type { Blob } from '../../../src/stream/blob/blob.js'
@@ -16,7 +17,7 @@ import type { Range } from '../../../src/stream/path.js'
 import { startThread } from '../../built.js'
 import { type FilesystemParts, type OpenFilesystem, openFilesystem } from '../kinds/filesystem/open.js'
 import { AskedStore } from './asked.js'
-import type { CloseMessage, OpenMessage } from './store-thread.js'
+import type { ToStoreThread } from './store-thread.js'
 
 export interface UsedFromThreads extends OpenFilesystem {
   /** The store as each thread has it. */
@@ -26,31 +27,28 @@ export interface UsedFromThreads extends OpenFilesystem {
 /** Threads that use file stores of this one, their owner, with what service threads tell and ask it. */
 export class Crew {
   readonly #workers: readonly Worker[]
+  readonly #channels: readonly ThreadChannel<ToStoreThread>[]
   readonly #shownMs: Float64Array
   readonly #stores = new Map<string, SharedStore>()
-  readonly #closed = new Map<string, (worker: Worker) => void>()
   #openedCount = 0
 
   private constructor(count: number) {
     const nowMs = new SharedArrayBuffer(8)
     this.#shownMs = new Float64Array(nowMs)
     const hearing = new Hearing(this.#stores, { ledger: new Ledger({}), clock: systemClock, log: silentLog })
-    this.#workers = Array.from({ length: count }, () => {
-      const worker = startThread(new URL('store-thread.ts', import.meta.url), {
-        workerData: { nowMs },
-      })
-      const thread = { post: (message: unknown) => worker.postMessage(message) }
-      worker.on('message', (message: FromServingThread | { kind: 'ready' } | { kind: 'closed'; path: string }) => {
-        if (message.kind === 'closed') this.#closed.get(message.path)?.(worker)
-        else if (message.kind !== 'ready') hearing.receive(message, thread)
-      })
-      return worker
+    this.#workers = Array.from({ length: count }, () =>
+      startThread(new URL('store-thread.ts', import.meta.url), { workerData: { nowMs } }),
+    )
+    this.#channels = this.#workers.map((worker) => {
+      const channel = new ThreadChannel<ToStoreThread>(worker)
+      channel.hear<ServingToOwner>(hearing.of(channel))
+      return channel
     })
   }
 
   static async start(count: number): Promise<Crew> {
     const crew = new Crew(count)
-    await Promise.all(crew.#workers.map((worker) => new Promise((resolve) => worker.once('message', resolve))))
+    await Promise.all(crew.#channels.map((channel) => channel.ask('isReady')))
     return crew
   }
 
@@ -69,19 +67,21 @@ export class Crew {
     if (parts.clock instanceof ManualClock) this.follow(parts.clock)
     const path = `store ${++this.#openedCount}`
     this.#stores.set(path, share)
-    share.onRetired = (number) => this.#tell({ kind: 'retired', path, number })
-    const threads = this.#workers.map((worker) => {
+    share.onRetired = (number) => {
+      for (const channel of this.#channels) channel.send('retired', path, number)
+    }
+    const threads = this.#channels.map((channel) => {
       const { data, ports } = share.share()
       const { port1, port2 } = new MessageChannel()
-      const message: OpenMessage = { kind: 'open', path, data: data as FileShareData, port: port2 }
-      worker.postMessage(message, [...ports, port2])
+      channel.give(...ports, port2)
+      channel.send('open', path, data as FileShareData, port2)
       return { store: new AskedStore(owner.store, port1), port: port1 }
     })
     let isClosed = false
     const close = async (): Promise<void> => {
       if (isClosed) return
       isClosed = true
-      await this.#close(path)
+      await Promise.all(this.#channels.map((channel) => channel.ask('close', path)))
       for (const { port } of threads) port.close()
       await owner.close()
       this.#stores.delete(path)
@@ -92,23 +92,6 @@ export class Crew {
 
   async stop(): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.terminate()))
-  }
-
-  #close(path: string): Promise<void> {
-    const open = new Set(this.#workers)
-    return new Promise((resolve) => {
-      this.#closed.set(path, (worker) => {
-        open.delete(worker)
-        if (open.size > 0) return
-        this.#closed.delete(path)
-        resolve()
-      })
-      this.#tell({ kind: 'close', path })
-    })
-  }
-
-  #tell(message: CloseMessage | { kind: 'retired'; path: string; number: number }): void {
-    for (const worker of this.#workers) worker.postMessage(message)
   }
 }
 
