@@ -7,10 +7,10 @@ const MAX_LINE = 8 * 1024
 
 /**
  * Reads what a child writes to a pipe of its own, and passes whole lines on. A child that had the descriptor of this process would clear its
- * O_NONBLOCK, after which writes of this process to a full pipe block.
+ * O_NONBLOCK, after which writes of this process to a full pipe block. A child that could not be started for want of a descriptor has no pipe.
  */
-export const forwardLines = (from: Readable | null, forward: (text: string) => void): void => {
-  if (from === null) return
+export const forwardLines = (from: Readable | null | undefined, forward: (text: string) => void): void => {
+  if (!from) return
   let leftBytes = MAX_BYTES
   let text = ''
   const pass = (length: number): void => {

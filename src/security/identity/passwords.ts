@@ -70,8 +70,9 @@ export class Passwords {
     const checker = this.#checker
     return new Promise((resolve, reject) => {
       this.#waiting.set(question.id, { resolve, reject })
-      // A checker that is gone is reported by its 'exit', or its 'error', which reject all that wait.
-      checker.send(question, () => {})
+      // A checker that is gone is reported by its 'exit', or its 'error', which reject all that wait. Without a descriptor to start it
+      // there is nothing to send by.
+      if (checker.connected) checker.send(question, () => {})
     })
   }
 
