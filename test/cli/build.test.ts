@@ -82,6 +82,8 @@ t.test('a failed build, by its begin and by its address, as text and as JSON', a
   t.match(JSON.parse(json.text), { id: ID, errors: [{ label: '//a:lib', exitCode: 3, exitSaidBy: 'client' }] })
   t.match(await run('build', 'show', 'ffffffff', '--server', address), { code: 1, text: /there is no build ffffffff/ })
   t.match(await run('build', 'show', 'x', '--server', address), { code: 2 })
+  const away = await run('build', 'list', '--server', 'grpc://127.0.0.1:1')
+  t.match(away, { code: 1, text: /grpc:\/\/127\.0\.0\.1:1: .*nobody listens there.*check address and port/ })
   t.match(await run('why', '0'.repeat(12), '--server', address), { code: 1, text: /that this server remembers/ })
   t.match(await run('why', 'nonsense', '--server', address), { code: 2 })
 })

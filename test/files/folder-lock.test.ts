@@ -29,3 +29,8 @@ t.test('without a wait a held lock is rejected at once', async (t) => {
   await predecessor(folder)
   await t.rejects(lockFolder(folder, 'another'), { code: 9, message: /is in use by another/ })
 })
+
+t.test('what is in the place of a lock and cannot be removed is no lock of another process', async (t) => {
+  const folder = t.testdir({ lock: {} })
+  await t.rejects(lockFolder(folder, 'another'), { message: /unlink/ })
+})

@@ -98,7 +98,8 @@ t.test('Operations: get, list, cancel and delete are forwarded', async (t) => {
   await call('CancelOperation', { name })
   t.match(await call('GetOperation', { name }), { done: true })
   await call('DeleteOperation', { name })
-  t.equal((await failure(call('GetOperation', { name }))).code, 'NOT_FOUND')
+  for (const method of ['GetOperation', 'CancelOperation', 'DeleteOperation'])
+    t.equal((await failure(call(method, { name }))).code, 'NOT_FOUND', `${method} of a deleted one`)
   t.equal((await failure(call('GetOperation', { name: 'operations/FRONT/else' }))).code, 'NOT_FOUND')
 })
 

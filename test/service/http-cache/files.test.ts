@@ -215,6 +215,7 @@ t.test('each tool gets what its client expects', async (t) => {
   t.equal((await ask('GET', `/turbo/v8/artifacts/${hash}`)).status, 404)
   t.same(JSON.parse((await ask('GET', '/turbo/v8/artifacts/status')).text), { status: 'enabled' })
   t.same(JSON.parse((await ask('POST', '/turbo/v8/artifacts/events?slug=t', { body: '[{"event":"HIT"}]' })).text), {})
+  t.equal((await ask('POST', '/turbo/v8/artifacts/events?slug=t', { body: '[{"event"' })).status, 400)
   const query = { body: JSON.stringify({ hashes: [hash, 'ffffffffffffffff'] }) }
   t.same(JSON.parse((await ask('POST', '/turbo/v8/artifacts?slug=t', query)).text), {
     [hash]: { size: 3, taskDurationMs: 1234, tag: 'dGFn' },

@@ -51,6 +51,7 @@ t.test('layers are read in order and written at the first', async (t) => {
   await putBytes(ac, actionOf('shared'), resultOf('shared'), call)
   const both = layered(scopes.layer(one), ac)
   t.equal(await read(both, 'shared'), 'shared')
+  t.equal(await both.sizeOf(actionOf('shared'), call), 'shared'.length, 'of an action that is in the second one only')
   await putBytes(both, actionOf('shared'), resultOf('own'), call)
   t.same([await read(both, 'shared'), await read(ac, 'shared')], ['own', 'shared'])
   const asked = ['shared', 'none'].map(actionOf)
@@ -58,6 +59,8 @@ t.test('layers are read in order and written at the first', async (t) => {
     (await missingOf(both, asked, call)).map(({ key }) => key),
     [actionOf('none').key],
   )
+  const sizes = await Promise.all(asked.map((digest) => both.sizeOf(digest, call)))
+  t.same(sizes, ['shared'.length, undefined], 'of the action')
   await both.remove(actionOf('shared'), 'unwanted', call)
   t.equal(await read(both, 'shared'), 'shared', 'only its own can be removed')
 })
