@@ -75,3 +75,16 @@ t.test('refused, too long, broken or cancelled content leaves nothing behind', a
   t.same(await missingOf(cas, [digest], internalCall()), [digest])
   t.same(readdirSync(tmpdir()), [])
 })
+
+t.test('a sender that breaks off in the moment in which its content is to be put ends no server', async (t) => {
+  const cas = asCas(await memoryStore())
+  const source = new Readable({ read() {} })
+  const put = await new Promise<{ readonly rejected: Promise<unknown> }>((resolve) =>
+    setImmediate(() => {
+      source.destroy(new StatusError('UNAVAILABLE', 'the sender has gone'))
+      // Its 'error' comes before any promise of the put settles.
+      resolve({ rejected: putUnnamed(cas, { source, ...options }, internalCall()).catch((error: unknown) => error) })
+    }),
+  )
+  t.match(await put.rejected, { code: 14 })
+})
