@@ -591,6 +591,7 @@ t.test('a reader that leaves while a copy waits for slow is closed at once, and 
   const [source] = (await store.get(digest, WHOLE, call)).path()
   source.resume()
   await once(source, 'data')
+  for (let i = 0; i < 20; i++) await setImmediate()
   source.destroy()
   await inTime(once(source, 'close'), 'the reader')
   t.notOk(await isPresent(fast, digest))
