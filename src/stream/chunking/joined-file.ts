@@ -39,7 +39,7 @@ export const joinParts = async (
   return bytes === undefined ? Blob.ofFile(joined, { offset }) : Blob.ofBytes(bytes, { offset })
 }
 
-/** Reads in order: the next position is where the last read ended. */
+/** Is read in order. A read elsewhere, as an upload does it after a lost connection, opens the parts from there again. */
 class JoinedFile implements BlobFile {
   readonly sizeBytes: number
   readonly bufferBytes = STAGE_BYTES
@@ -55,6 +55,8 @@ class JoinedFile implements BlobFile {
   /** Where the part begins that is read. */
   #startBytes = 0
   #currentCount = 0
+  /** Where the last read ended. */
+  #position = 0
 
   constructor(parts: readonly BlobPart[], aheadCount: number, signal: AbortSignal) {
     this.#parts = parts
@@ -78,6 +80,7 @@ class JoinedFile implements BlobFile {
   }
 
   async read(into: Buffer, position: number): Promise<number> {
+    if (position !== this.#position) await this.#seek(position)
     const part = this.#parts[this.#currentCount]
     if (part === undefined || into.length === 0) return 0
     if (position === this.#startBytes + part.sizeBytes) {
@@ -86,12 +89,36 @@ class JoinedFile implements BlobFile {
     }
     const reader = await (this.#open[0] as Promise<PartReader>)
     const at = position - this.#startBytes
-    return reader.read(into.length > part.sizeBytes - at ? into.subarray(0, part.sizeBytes - at) : into, at)
+    const count = await reader.read(
+      into.length > part.sizeBytes - at ? into.subarray(0, part.sizeBytes - at) : into,
+      at,
+    )
+    this.#position += count
+    return count
+  }
+
+  async #seek(position: number): Promise<void> {
+    await this.#closeParts()
+    this.#startBytes = 0
+    this.#currentCount = 0
+    for (const { sizeBytes } of this.#parts) {
+      if (this.#startBytes + sizeBytes > position) break
+      this.#startBytes += sizeBytes
+      this.#currentCount += 1
+    }
+    this.#openedCount = this.#currentCount
+    this.#openedBytes = 0
+    this.#position = position
+    this.#openAhead()
   }
 
   async close(): Promise<void> {
     this.#signal.removeEventListener('abort', this.#giveUp)
     this.#abort.abort()
+    await this.#closeParts()
+  }
+
+  async #closeParts(): Promise<void> {
     const closed = this.#open.splice(0).map((opening) =>
       opening.then(
         (reader) => reader.close(),
@@ -168,8 +195,17 @@ class StreamReader implements PartReader {
     this.#chunks = this.#passing[Symbol.asyncIterator]()
   }
 
-  /** The last bytes are returned only when the stream has ended as it should. */
-  async read(into: Buffer): Promise<number> {
+  /** From `position` on, which is not before the last read. The last bytes are returned only when the stream has ended as it should. */
+  async read(into: Buffer, position: number): Promise<number> {
+    while (this.#readBytes < position) this.#take(Math.min((await this.#some()).length, position - this.#readBytes))
+    const count = (await this.#some()).copy(into)
+    this.#take(count)
+    if (this.#readBytes === this.#sizeBytes) await this.#ended()
+    return count
+  }
+
+  /** Bytes that are not taken yet, at least one. */
+  async #some(): Promise<Buffer> {
     while (this.#rest.length === 0) {
       const { done, value } = await this.#chunks.next().catch(async (error: unknown) => {
         await this.#moved
@@ -178,11 +214,12 @@ class StreamReader implements PartReader {
       if (done === true) throw wrongLength(this.#readBytes, this.#sizeBytes)
       this.#rest = value
     }
-    const count = this.#rest.copy(into)
+    return this.#rest
+  }
+
+  #take(count: number): void {
     this.#rest = this.#rest.subarray(count)
     this.#readBytes += count
-    if (this.#readBytes === this.#sizeBytes) await this.#ended()
-    return count
   }
 
   async close(): Promise<void> {
