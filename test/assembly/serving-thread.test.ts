@@ -128,10 +128,10 @@ t.test(
     const verified = (token: string): Verified => ({
       ...{ hash: hashOf(token), identity: { kind: 'jwt', name: token, groups: [] }, untilMs: Date.now() + 60_000 },
     })
-    thread.verified('jwt', verified('early'))
+    thread.heard.verified('jwt', verified('early'))
     const [served] = await loading
-    thread.verified('jwt', verified('late'))
-    thread.verified('jwt', { ...verified('expired'), untilMs: Date.now() })
+    thread.heard.verified('jwt', verified('late'))
+    thread.heard.verified('jwt', { ...verified('expired'), untilMs: Date.now() })
     const known = ['early', 'late', 'expired', 'other'].map((token) => served?.gate?.knows(callerWith(token)))
     t.same(known, [true, true, false, false])
   },

@@ -56,6 +56,7 @@ const renew = (work: () => void): void => {
 
 owner.hear<ToThread>({
   ...carrier.heard,
+  ...serving.heard,
   listener: (number, options) => {
     const { metrics, invocations, records } = serving
     const calls = { meters: (path: string) => metrics.calls.of(path), shownShare, invocations, records }
@@ -73,7 +74,4 @@ owner.hear<ToThread>({
   socket: (number, handed) => listeners.get(number)?.take(handed),
   serve: async (served) => serve(await serving.serve(served, { ledger, log })),
   gate: (share) => renew(() => serve(serving.renewGate(share))),
-  verified: (by, verified) => serving.verified(by, verified),
-  retired: (path, number) => serving.retired(path, number),
-  numbered: (invocation, number) => serving.numbered(invocation, number),
 })

@@ -11,14 +11,7 @@ import { type Invocation, Invocations } from '../../rpc/invocations.js'
 import type { ActionOutcome, RequestRecords } from '../../rpc/request-records.js'
 import type { Service } from '../../rpc/rpc.js'
 import type { AuditEntry } from '../../security/audit-log.js'
-import type { Verified } from '../../security/identity/verified-credentials.js'
-import {
-  type GateShare,
-  KnownCallers,
-  KnownCallersGate,
-  type ServedNames,
-  type VerifiedKind,
-} from '../../security/thread-gate.js'
+import { type GateShare, KnownCallers, KnownCallersGate, type ServedNames } from '../../security/thread-gate.js'
 import type { ThreadChannel } from '../../server/threads/channel.js'
 import { ThreadUploads } from '../../service/bytestream/thread-uploads.js'
 import type { Uploads } from '../../service/bytestream/uploads.js'
@@ -26,7 +19,7 @@ import type { FileShareData } from '../../store/kinds/filesystem/thread-share.js
 import type { ThreadFileStore } from '../../store/kinds/filesystem/thread-store.js'
 import { asCas } from '../../store/view/cas.js'
 import { asKeyed } from '../../store/view/keyed.js'
-import type { Served, ServingToOwner } from './thread-calls.js'
+import type { Served, ServingToOwner, ServingToThread } from './thread-calls.js'
 import { ToOwner } from './to-owner.js'
 
 const METRICS_MS = 1000
@@ -50,6 +43,12 @@ export class ServingThread {
   readonly metrics = new RelayedMetrics()
   readonly invocations: Invocations
   readonly records: Pick<RequestRecords, 'add'> = { add: (...record) => this.#owner.record(...record) }
+  /** What it hears of the owner, beside what it serves, and by which gates. */
+  readonly heard: Omit<ServingToThread, 'serve' | 'gate'> = {
+    verified: (by, verified) => this.#callers?.learn(by, verified),
+    retired: (path, number) => this.#stores.get(path)?.retired(number),
+    numbered: (invocation, number) => this.#owner.numbered(invocation, number),
+  }
   readonly #channel: ThreadChannel<ServingToOwner>
   readonly #owner: ToOwner
   readonly #stores = new Map<string, ThreadFileStore>()
@@ -76,18 +75,6 @@ export class ServingThread {
   renewGate(share: GateShare): ServedHere {
     this.#callers = knownBy(share)
     return this.#gated()
-  }
-
-  verified(by: VerifiedKind, verified: Verified): void {
-    this.#callers?.learn(by, verified)
-  }
-
-  retired(path: string, number: number): void {
-    this.#stores.get(path)?.retired(number)
-  }
-
-  numbered(invocation: string, number: number): void {
-    this.#owner.numbered(invocation, number)
   }
 
   /** Ends the uploads whose calls have ended. Resolves when nothing is left of them. */
