@@ -106,3 +106,18 @@ void t.test('bucket of gcs', async (t) => {
   withEnvironment(t, { METADATA_SERVER_DETECTION: 'none', STORAGE_EMULATOR_HOST: undefined })
   await places(t, { provider: 'gcs', bucket: 'builds' }, 'storage.googleapis.com', /\/b\/builds\/o/)
 })
+
+void t.test(
+  'a region of aws that neither the configuration nor the environment names is told at the start',
+  async (t) => {
+    const before = { ...process.env }
+    t.teardown(() => {
+      for (const name of Object.keys(process.env)) delete process.env[name]
+      Object.assign(process.env, before)
+    })
+    for (const name of Object.keys(before)) if (name.startsWith('AWS_')) delete process.env[name]
+    for (const name of ['AWS_CONFIG_FILE', 'AWS_SHARED_CREDENTIALS_FILE']) process.env[name] = `${t.testdir()}/none`
+    const opening = openObjectStore({ provider: 'aws', bucket: 'builds' })
+    await t.rejects(opening, { code: 9, message: /no region: expected `region`, or AWS_REGION/ })
+  },
+)
