@@ -18,8 +18,8 @@ export interface MessageCompression {
 /** The parameters of every transport. */
 export interface TransportParts {
   readonly calls: Calls
-  /** Takes connections that use HTTP/1. */
-  readonly http1: Http1
+  /** Takes connections that use HTTP/1. Absent in a service thread, which gets none. */
+  readonly http1: Http1 | undefined
   /** Answers requests that are not gRPC, over all versions of HTTP. */
   readonly requests: HttpRequests
   /** Maximum size of a request message. */

@@ -49,13 +49,13 @@ export class GrpcJsTransport implements Transport {
     socket.on('error', (error) => this.#parts.log.debug('a connection broke', { error }))
     sniff(socket, this.#parts.firstBytesMs, (protocol) => {
       if (protocol === 'http2') this.#injector.injectConnection(socket)
-      else this.#parts.http1.accept(socket, { client: clientOf(socket), held: undefined })
+      else this.#parts.http1?.accept(socket, { client: clientOf(socket), held: undefined })
     })
   }
 
   drain(graceMs: number): void {
     this.#injector.drain(graceMs)
-    this.#parts.http1.drain()
+    this.#parts.http1?.drain()
   }
 
   idle(): Promise<void> {
@@ -65,7 +65,7 @@ export class GrpcJsTransport implements Transport {
   destroy(): void {
     for (const socket of this.#connections) socket.destroy()
     this.#server.forceShutdown()
-    this.#parts.http1.close()
+    this.#parts.http1?.close()
   }
 }
 

@@ -1,10 +1,7 @@
-import type { Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
 import type { PerTurn } from '../../work/per-turn.js'
 import { Ahead } from './ahead.js'
 import type { Http1Exchange, Http1Peer } from './http1-exchange.js'
-
-/** A socket, or the stream of one that another thread has. */
-export type Http1Socket = Duplex & { readonly bytesRead: number }
 
 export interface Http1Limits {
   /** How long a request's head may take, from its first byte. */
@@ -25,7 +22,7 @@ interface Waiting {
 /** One request at a time is answered; those that a client sends ahead wait in order, nearly all of them in the socket. */
 export class Http1Connection {
   readonly peer: Http1Peer
-  readonly #socket: Http1Socket
+  readonly #socket: Socket
   readonly #limits: Http1Limits
   readonly #ahead: Ahead
   readonly #turns: PerTurn
@@ -43,7 +40,7 @@ export class Http1Connection {
   #readOffMs: number | undefined
 
   /** `turns`: of all connections, for requests that clients sent ahead. */
-  constructor(socket: Http1Socket, peer: Http1Peer, limits: Http1Limits, turns: PerTurn) {
+  constructor(socket: Socket, peer: Http1Peer, limits: Http1Limits, turns: PerTurn) {
     this.peer = peer
     this.#socket = socket
     this.#limits = limits

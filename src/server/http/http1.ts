@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../base/clock.js'
 import { textAnswer } from '../../http/answer.js'
@@ -6,7 +7,7 @@ import type { HttpAnswer } from '../../http/request.js'
 import type { Log } from '../../log/log.js'
 import { type Ration, SparingLog } from '../../log/sparing-log.js'
 import { PerTurn } from '../../work/per-turn.js'
-import { Http1Connection, type Http1Limits, type Http1Socket } from './http1-connection.js'
+import { Http1Connection, type Http1Limits } from './http1-connection.js'
 import { Http1Exchange, type Http1Peer, isRepeated } from './http1-exchange.js'
 import type { HttpRequests } from './requests.js'
 
@@ -54,7 +55,7 @@ export class Http1 {
   }
 
   /** Takes over a socket. What was read from it has been put back (`unshift`). */
-  accept(socket: Http1Socket, peer: Http1Peer): void {
+  accept(socket: Socket, peer: Http1Peer): void {
     const connection = new Http1Connection(socket, peer, this.#limits, this.#turns)
     this.#connections.set(socket, connection)
     socket.once('close', () => {

@@ -1,7 +1,5 @@
 import type { Client } from '../client.js'
-import type { Channel } from '../http2/output.js'
 import type { Consumer, RequestStream } from '../http2/request-stream.js'
-import type { Http1Receiver } from '../transport/incoming.js'
 import { bufferOf, type ThreadChannel } from './channel.js'
 import type { CarriedToThread, ConnectionsToOwner } from './events.js'
 
@@ -14,8 +12,8 @@ export interface Drained {
 type Owner = ThreadChannel<ConnectionsToOwner>
 
 /**
- * The service thread's side: carries requests, and connections that speak HTTP/1, to the owner of the process. What a client
- * may send before somebody reads is bounded by its windows, and HTTP/1 by pauses, as on one thread.
+ * The service thread's side: carries requests to the owner of the process. What a client may send before somebody reads is bounded by
+ * its windows, as on one thread.
  */
 export class Carrier {
   /** What it hears of the owner. */
@@ -34,15 +32,10 @@ export class Carrier {
     },
     wantsRoom: (request) =>
       this.#streamOf(request)?.whenRoom((sizeBytes) => this.#owner.send('room', request, sizeBytes)),
-    http1Write: (connection, bytes) => this.#channels.get(connection)?.write(bufferOf(bytes)),
-    http1Pause: (connection, isPaused) => this.#channels.get(connection)?.pause(isPaused),
-    http1End: (connection) => this.#channels.get(connection)?.channel.end(),
-    http1Taken: (connection, sizeBytes) => this.#channels.get(connection)?.taken(sizeBytes),
   }
   readonly #owner: Owner
   readonly #connections = new Map<number, Drained>()
   readonly #requests = new Map<number, CarriedRequest>()
-  readonly #channels = new Map<number, CarriedChannel>()
   #lastRequest = 0
 
   constructor(owner: Owner) {
@@ -55,7 +48,6 @@ export class Carrier {
 
   closed(connection: number): void {
     this.#connections.delete(connection)
-    this.#channels.delete(connection)
     this.#owner.send('closed', connection)
   }
 
@@ -67,14 +59,6 @@ export class Carrier {
     stream.consumer = request
     const { head, isRemoteEnded } = stream
     this.#owner.send('request', number, connection, head, isRemoteEnded, certificateOf(client))
-  }
-
-  /** The owner serves this connection. */
-  carryHttp1(channel: Channel, connection: number, client: Client): Http1Receiver {
-    const carried = new CarriedChannel(channel, connection, this.#owner)
-    this.#channels.set(connection, carried)
-    this.#owner.send('http1', connection, certificateOf(client))
-    return carried
   }
 
   #streamOf(request: number): RequestStream | undefined {
@@ -123,50 +107,5 @@ class CarriedRequest implements Consumer {
   handled(): void {
     this.#isHandled = true
     this.stream.handled()
-  }
-}
-
-/** Bytes of a connection that may be on their way to the owner. */
-const MAX_AHEAD_BYTES = 256 * 1024
-
-/** A connection that the owner serves. Its socket is here. */
-class CarriedChannel implements Http1Receiver {
-  readonly channel: Channel
-  readonly #connection: number
-  readonly #owner: Owner
-  #aheadBytes = 0
-  #isPaused = false
-
-  constructor(channel: Channel, connection: number, owner: Owner) {
-    this.channel = channel
-    this.#connection = connection
-    this.#owner = owner
-  }
-
-  received(bytes: Buffer): void {
-    this.#aheadBytes += bytes.length
-    this.#owner.send('http1Data', this.#connection, this.#owner.copyOf(bytes))
-    if (this.#aheadBytes > MAX_AHEAD_BYTES) this.channel.pause()
-  }
-
-  ended(): void {}
-
-  write(bytes: Buffer): void {
-    this.channel.write([bytes], () => this.#owner.send('http1Written', this.#connection))
-  }
-
-  taken(sizeBytes: number): void {
-    this.#aheadBytes -= sizeBytes
-    this.#pauseOrResume()
-  }
-
-  pause(isPaused: boolean): void {
-    this.#isPaused = isPaused
-    this.#pauseOrResume()
-  }
-
-  #pauseOrResume(): void {
-    if (this.#isPaused || this.#aheadBytes > MAX_AHEAD_BYTES) this.channel.pause()
-    else this.channel.resume()
   }
 }

@@ -24,13 +24,9 @@ export interface ConnectionsToOwner {
   /** The oldest write of those that were not taken is in the memory of the thread, and counted there. */
   taken(request: number): void
   room(request: number, sizeBytes: number): void
-  /** The connection speaks HTTP/1. */
-  http1(connection: number, certificate: Uint8Array | undefined): void
-  http1Data(connection: number, bytes: Uint8Array): void
-  http1Written(connection: number): void
 }
 
-/** What the owner does to connections of a thread, and to the requests and bytes that the thread carries to it. */
+/** What the owner does to connections of a thread, and to the requests that the thread carries to it. */
 export interface CarriedToThread {
   drain(connection: number): void
   destroy(connection: number): void
@@ -43,9 +39,4 @@ export interface CarriedToThread {
   handled(request: number): void
   /** Answered by `room`, unless nothing can be sent any more. */
   wantsRoom(request: number): void
-  http1Write(connection: number, bytes: Uint8Array): void
-  http1Pause(connection: number, isPaused: boolean): void
-  http1End(connection: number): void
-  /** The owner has these bytes. */
-  http1Taken(connection: number, sizeBytes: number): void
 }

@@ -11,7 +11,6 @@ import { InFlight } from '../../work/in-flight.js'
 import { Calls, type CallsParts } from '../call/calls.js'
 import { type Client, markUnix } from '../client.js'
 import { metadataOf, repeatsField } from '../grpc/metadata.js'
-import { DEFAULT_HTTP1_LIMITS, Http1 } from '../http/http1.js'
 import { HttpRequests } from '../http/requests.js'
 import type { RequestStream } from '../http2/request-stream.js'
 import { Handshakes } from '../sockets.js'
@@ -75,11 +74,13 @@ export class ThreadListener {
     const { tls, firstBytesMs } = options
     const inFlight = new InFlight()
     const requests = new HttpRequests([], { log, inFlight, gate: undefined, shownShare: 0 })
-    const http1 = new Http1(requests, DEFAULT_HTTP1_LIMITS, { clock, log })
     const calls = new Calls([], { ...callsParts, log, inFlight })
     this.#calls = calls
     this.#inFlight = inFlight
-    this.#transport = new RemexecTransport({ ...options, calls, http1, requests, ledger, clock, log }, options.limits)
+    this.#transport = new RemexecTransport(
+      { ...options, calls, http1: undefined, requests, ledger, clock, log },
+      options.limits,
+    )
     this.#carrier = carrier
     this.#handshakes =
       tls && new Handshakes(tls, { handshakeMs: firstBytesMs, clock, log }, (socket) => this.#agreed(socket))
@@ -134,7 +135,6 @@ export class ThreadListener {
       elsewhere: {
         isOfCaller: (stream, client) => this.#gate !== undefined && !this.#gate.knows(callerOf(stream, client)),
         carry: (stream, client) => carrier.carry(stream, number, client),
-        carryHttp1: (channel, client) => carrier.carryHttp1(channel, number, client),
       },
     })
     carrier.opened(number, incoming)

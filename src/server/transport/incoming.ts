@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import type { Log } from '../../log/log.js'
 import type { SparingLog } from '../../log/sparing-log.js'
 import { type Client, clientOf } from '../client.js'
@@ -6,28 +7,17 @@ import type { Held } from '../held.js'
 import { Http2Connection } from '../http2/connection.js'
 import { PREFACE } from '../http2/frame/frame.js'
 import type { ConnectionLimits } from '../http2/limits.js'
-import type { Channel } from '../http2/output.js'
 import type { Http2Stream } from '../http2/stream.js'
 import { type ChannelReader, SocketChannel } from './channel.js'
 
 const NOTHING = Buffer.alloc(0)
 
-/** Takes the bytes of a connection that speaks HTTP/1. */
-export interface Http1Receiver {
-  /** The caller may overwrite the bytes afterwards. */
-  received(bytes: Buffer): void
-  /** The connection has closed. */
-  ended(): void
-}
-
 export interface IncomingOptions {
   readonly limits: ConnectionLimits
   readonly now: () => number
   readonly held: Held
-  /** Takes over a socket that speaks HTTP/1. What was read from it has been put back. */
-  readonly onHttp1: (socket: Socket, client: Client) => void
-  /** In place of `onHttp1`, for a thread that serves no HTTP/1. */
-  readonly carryHttp1?: ((channel: Channel, client: Client) => Http1Receiver) | undefined
+  /** Takes over a socket that speaks HTTP/1. What was read from it has been put back. Absent where no such socket comes. */
+  readonly onHttp1: ((socket: Socket, client: Client) => void) | undefined
   readonly onRequest: (stream: Http2Stream, client: Client) => void
   readonly onClose: () => void
   readonly log: Log
@@ -46,7 +36,8 @@ const MAX_REQUEST_LINE_BEGINNING = 32
 /**
  * A new connection. Its first bytes decide the protocol: HTTP/2 with prior knowledge, whose bytes are read without Node's
  * streams, or HTTP/1, whose socket goes to Node's server as it is, so that its parser reads from the handle. Connections
- * with any other first bytes, or with too few in time, are closed without an answer.
+ * with any other first bytes, or with too few in time, are closed without an answer; so are those that agreed on HTTP/2 (ALPN)
+ * and speak HTTP/1 (RFC 9113, 3.3).
  */
 export class Incoming implements ChannelReader {
   readonly #options: IncomingOptions
@@ -57,8 +48,6 @@ export class Incoming implements ChannelReader {
   #channel: SocketChannel | undefined
   #http2: Http2Connection | undefined
   #isHttp1 = false
-  /** Set if HTTP/1 is served elsewhere. */
-  #http1: Http1Receiver | undefined
   #isDraining = false
 
   constructor(socket: Socket, options: IncomingOptions) {
@@ -80,13 +69,11 @@ export class Incoming implements ChannelReader {
   readonly #end = (): void => this.destroy()
 
   read(chunk: Buffer): void {
-    if (this.#http2 !== undefined) this.#http2.read(chunk)
-    else this.#http1?.received(chunk)
+    this.#http2?.read(chunk)
   }
 
   closed(): void {
     this.#http2?.closed()
-    this.#http1?.ended()
     this.#options.onClose()
   }
 
@@ -117,7 +104,10 @@ export class Incoming implements ChannelReader {
       return
     }
     const text = head.toString('latin1', 0, MAX_REQUEST_LINE_BEGINNING)
-    if (REQUEST_LINE.test(text)) this.#beginHttp1(head)
+    const { onHttp1 } = this.#options
+    const isHttp2Agreed = socket instanceof TLSSocket && socket.alpnProtocol === 'h2'
+    if (onHttp1 === undefined || isHttp2Agreed) this.destroy()
+    else if (REQUEST_LINE.test(text)) this.#beginHttp1(head, onHttp1)
     else if (text.length === MAX_REQUEST_LINE_BEGINNING || !MAY_BE_REQUEST_LINE.test(text)) this.destroy()
   }
 
@@ -136,14 +126,8 @@ export class Incoming implements ChannelReader {
     if (this.#isDraining) connection.drain()
   }
 
-  #beginHttp1(head: Buffer): void {
-    const { carryHttp1, onHttp1 } = this.#options
+  #beginHttp1(head: Buffer, onHttp1: (socket: Socket, client: Client) => void): void {
     this.#isHttp1 = true
-    if (carryHttp1 !== undefined) {
-      this.#http1 = carryHttp1(this.#takeOver(), this.#client)
-      this.#http1.received(head)
-      return
-    }
     this.#head = NOTHING
     this.#socket.off('readable', this.#look).off('end', this.#end)
     this.#socket.unshift(head)

@@ -14,12 +14,10 @@ import { ResponseBlocks } from '../grpc/response-blocks.js'
 import { Held } from '../held.js'
 import { answerNoGrpc } from '../http/http2.js'
 import { type ConnectionLimits, DEFAULT_LIMITS } from '../http2/limits.js'
-import type { Channel } from '../http2/output.js'
 import type { RequestStream } from '../http2/request-stream.js'
 import type { RemoteConnection, RemoteEnd } from '../threads/remote-connections.js'
 import type { Transport, TransportParts } from '../transport.js'
-import { Http1Stream } from './http1-stream.js'
-import { type Http1Receiver, Incoming } from './incoming.js'
+import { Incoming } from './incoming.js'
 
 /** Bounds for the connections of a listener. */
 export interface TransportLimits extends ConnectionLimits {
@@ -42,7 +40,6 @@ export interface Elsewhere {
   /** Whether a request is carried because of its caller, though this thread serves the method. */
   isOfCaller(stream: RequestStream, client: Client): boolean
   carry(stream: RequestStream, client: Client): void
-  carryHttp1(channel: Channel, client: Client): Http1Receiver
 }
 
 /** A connection that another thread accepted. */
@@ -101,12 +98,12 @@ export class RemexecTransport implements Transport {
     const connection = this.#connectionOf(socket.remoteAddress ?? '', handedOver?.row)
     const { held } = connection
     const elsewhere = handedOver?.elsewhere
+    const { http1 } = this.#parts
     const incoming: Incoming = new Incoming(socket, {
       limits: this.#limits,
       now: () => this.#nowMs,
       held,
-      onHttp1: (accepted, client) => this.#parts.http1.accept(accepted, { client, held }),
-      carryHttp1: elsewhere && ((channel, client) => elsewhere.carryHttp1(channel, client)),
+      onHttp1: http1 && ((accepted, client) => http1.accept(accepted, { client, held })),
       onRequest: (stream, client) => {
         const isHere = elsewhere === undefined || this.#parts.calls.handlers.has(stream.head.path)
         if (isHere && elsewhere?.isOfCaller(stream, client) !== true) this.#request(stream, connection, client)
@@ -134,11 +131,6 @@ export class RemexecTransport implements Transport {
     return {
       held,
       request: (stream, client) => this.#request(stream, connection, client),
-      http1: (channel, client) => {
-        const stream = new Http1Stream(channel)
-        this.#parts.http1.accept(stream, { client, held })
-        return stream
-      },
       closed: () => {
         this.#incoming.delete(remote)
         held.close()
@@ -148,7 +140,7 @@ export class RemexecTransport implements Transport {
 
   drain(): void {
     this.#isDraining = true
-    this.#parts.http1.drain()
+    this.#parts.http1?.drain()
     for (const incoming of this.#incoming) incoming.drain()
   }
 
@@ -158,7 +150,7 @@ export class RemexecTransport implements Transport {
 
   destroy(): void {
     this.#stopSweep()
-    this.#parts.http1.close()
+    this.#parts.http1?.close()
     for (const incoming of this.#incoming) incoming.destroy()
   }
 
