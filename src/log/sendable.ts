@@ -12,7 +12,9 @@ export interface LoggedLine {
 /** Converts fields to values that a channel can carry and that the receiver's log shows in the same way. */
 export const sendableFields = (fields: LogFields): LogFields => Object.fromEntries(Object.entries(fields).map(sendable))
 
+/** A value that cannot be sent would take all other messages of its turn with it. */
 const sendable = ([name, value]: [string, unknown]): [string, unknown] => {
   if (value instanceof Error) return [name, stackOf(value.cause instanceof Error ? value.cause : value)]
+  if (typeof value === 'function' || typeof value === 'symbol') return [name, String(value)]
   return [name, typeof value === 'object' && value !== null ? JSON.parse(JSON.stringify(value)) : value]
 }
