@@ -41,18 +41,10 @@ export class Probe {
     this.#loadedCount = this.wordCount
   }
 
-  /** Loads an identity from words: `sizeHighAndFunction`, `sizeLow`, and the hash at `hashAt`. */
-  loadWords(sizeHighAndFunction: number, sizeLow: number, from: Int32Array, hashAt: number, wordCount: number): void {
-    this.sizeHighAndFunction = sizeHighAndFunction
-    this.sizeLow = sizeLow
-    this.words = this.#buffer
-    this.first = 0
-    this.wordCount = wordCount
-    for (let word = 0; word < wordCount; word++) this.words[word] = from[hashAt + word] as number
-    this.#loadedCount = wordCount
-  }
-
-  /** Like `loadWords` without a copy, for words that do not change while the probe refers to them. */
+  /**
+   * An identity in words that do not change while the probe refers to them: `sizeHighAndFunction`, `sizeLow`, and the hash from
+   * `first` on.
+   */
   refer(sizeHighAndFunction: number, sizeLow: number, words: Int32Array, first: number, wordCount: number): void {
     this.sizeHighAndFunction = sizeHighAndFunction
     this.sizeLow = sizeLow
